@@ -1,0 +1,197 @@
+"""Adjacency matrices: from pairs of nodes, and the rules every one must keep."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from graphheat.errors import GraphError, ParameterError
+
+Duplicates = Literal["error", "sum", "max", "first"]
+Symmetrize = Literal["max"]
+SelfLoops = Literal["keep", "drop"]
+
+
+def choose(owner: str, name: str, value: object, allowed: tuple[object, ...]) -> None:
+    """Raise unless ``value`` is one of ``allowed``."""
+    if value not in allowed:
+        words = ", ".join(repr(a) for a in allowed)
+        raise ParameterError(
+            f"The '{name}' parameter of {owner} must be one of {words}. Got {value!r} instead."
+        )
+
+
+def from_pairs(
+    source: NDArray[np.integer[Any]],
+    target: NDArray[np.integer[Any]],
+    weight: NDArray[np.floating[Any]] | None,
+    n: int,
+    *,
+    duplicates: Duplicates = "error",
+    directed: bool = False,
+    ids: NDArray[Any] | None = None,
+) -> sp.csr_array:
+    """Build an adjacency matrix from pairs of node indices.
+
+    Parameters
+    ----------
+    source, target
+        Node indices, shape (e,).
+    weight
+        Edge weights, shape (e,); None means 1 everywhere.
+    n
+        Number of nodes.
+    duplicates
+        What to do when an edge is named with *different* weights. Repeats of equal weight always
+        count once.
+    directed
+        False: (a, b) and (b, a) are one edge, and the result is symmetric. True: each pair fills
+        one entry, as in PyG's ``edge_index``.
+    ids
+        What to call the nodes in messages, shape (n,); default: their indices.
+    """
+    choose("an edge list", "duplicates", duplicates, ("error", "sum", "max", "first"))
+    source = np.asarray(source, dtype=np.int64).ravel()
+    target = np.asarray(target, dtype=np.int64).ravel()
+    if weight is None:
+        weight = np.ones(len(source))
+    weight = np.asarray(weight, dtype=np.float64).ravel()
+    if not len(source) == len(target) == len(weight):
+        raise GraphError(
+            "Edges need as many sources as targets and weights; "
+            f"got {len(source)}, {len(target)} and {len(weight)}."
+        )
+    for bad, rule in _weight_rules(weight):
+        if bad.any():
+            at = int(np.argmax(bad))
+            raise GraphError(
+                f"Edge weights must be {rule}; {int(bad.sum()):,} of {len(weight):,} are not "
+                f"(first {weight[at]} at edge {at})."
+            )
+    for name, ends in (("source", source), ("target", target)):
+        outside = (ends < 0) | (ends >= n)
+        if outside.any():
+            first = int(ends[np.argmax(outside)])
+            raise GraphError(f"An edge's {name} must be in [0, {n}); got {first}.")
+    if directed:
+        low, high = source, target
+    else:
+        low, high = np.minimum(source, target), np.maximum(source, target)
+
+    # One entry an edge: sort by edge (stable, so that "first" means first in the list), then
+    # reduce each run of equal edges.
+    order = np.argsort(low * n + high, kind="stable")
+    low, high, weight = low[order], high[order], weight[order]
+    starts = np.flatnonzero(np.r_[True, (np.diff(low) != 0) | (np.diff(high) != 0)][: len(low)])
+    if len(starts):
+        smallest = np.minimum.reduceat(weight, starts)
+        largest = np.maximum.reduceat(weight, starts)
+        differ = smallest != largest
+        if differ.any() and duplicates == "error":
+            at = int(starts[np.argmax(differ)])
+            ends = (low[at], high[at]) if ids is None else (ids[low[at]], ids[high[at]])
+            raise GraphError(
+                f"{int(differ.sum()):,} edges are named with different weights "
+                f"(first between {ends[0]} and {ends[1]}). "
+                "Pass duplicates='sum', 'max' or 'first'."
+            )
+        if duplicates == "sum":
+            # Exact repeats are still one edge: only edges with differing weights are summed.
+            weight = np.where(differ, np.add.reduceat(weight, starts), smallest)
+        elif duplicates == "max":
+            weight = largest
+        else:
+            weight = weight[starts]
+        low, high = low[starts], high[starts]
+
+    if not directed:
+        off = low != high
+        low, high, weight = (
+            np.r_[low, high[off]],
+            np.r_[high, low[off]],
+            np.r_[weight, weight[off]],
+        )
+    return sp.csr_array(sp.coo_array((weight, (low, high)), shape=(n, n)))
+
+
+def validate(
+    adjacency: Any, *, symmetrize: Symmetrize | None = None, self_loops: SelfLoops = "keep"
+) -> sp.csr_array:
+    """Return a canonical copy of ``adjacency``, or raise with the rule it breaks.
+
+    The copy is float64, sorted, without stored zeros, with int32 indices when they fit.
+    """
+    choose("a graph", "symmetrize", symmetrize, (None, "max"))
+    choose("a graph", "self_loops", self_loops, ("keep", "drop"))
+    given: Any = adjacency if sp.issparse(adjacency) else np.asarray(adjacency)
+    if given.ndim != 2 or given.dtype.kind not in "biuf":
+        raise GraphError(
+            "adjacency must be a numeric matrix (SciPy sparse or 2-D array); "
+            f"got {given.dtype} of shape {given.shape}."
+        )
+    matrix = sp.csr_array(given, dtype=np.float64, copy=True)
+    rows, columns = matrix.shape
+    if rows != columns:
+        raise GraphError(f"adjacency must be square; got shape ({rows}, {columns}).")
+    if rows == 0:
+        raise GraphError("The graph is empty: it needs at least one node.")
+    matrix.sum_duplicates()
+    _check_weights(matrix)
+    matrix.eliminate_zeros()
+    if self_loops == "drop":
+        matrix = _without_diagonal(matrix)
+    if symmetrize == "max":
+        matrix = sp.csr_array(matrix.maximum(matrix.T))
+    else:
+        _check_symmetry(matrix)
+    matrix.sort_indices()
+    index_type = np.int32 if max(matrix.nnz, rows) < 2**31 else np.int64
+    return sp.csr_array(
+        (
+            matrix.data,
+            matrix.indices.astype(index_type, copy=False),
+            matrix.indptr.astype(index_type, copy=False),
+        ),
+        shape=matrix.shape,
+    )
+
+
+def _without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
+    coo = matrix.tocoo()
+    off = coo.row != coo.col
+    return sp.csr_array((coo.data[off], (coo.row[off], coo.col[off])), shape=matrix.shape)
+
+
+def _entry(matrix: sp.csr_array, position: int) -> tuple[int, int]:
+    row = int(np.searchsorted(matrix.indptr, position, side="right")) - 1
+    return row, int(matrix.indices[position])
+
+
+def _weight_rules(weight: NDArray[Any]) -> tuple[tuple[NDArray[np.bool_], str], ...]:
+    return (~np.isfinite(weight), "finite"), (weight < 0, "non-negative")
+
+
+def _check_weights(matrix: sp.csr_array) -> None:
+    for bad, rule in _weight_rules(matrix.data):
+        if bad.any():
+            at = int(np.argmax(bad))
+            i, j = _entry(matrix, at)
+            raise GraphError(
+                f"Edge weights must be {rule}; {int(bad.sum()):,} of {matrix.nnz:,} are not "
+                f"(first {matrix.data[at]} at ({i}, {j}))."
+            )
+
+
+def _check_symmetry(matrix: sp.csr_array) -> None:
+    difference = sp.csr_array(matrix - matrix.T)
+    difference.eliminate_zeros()
+    if difference.nnz:
+        difference.sort_indices()
+        i, j = _entry(difference, 0)
+        raise GraphError(
+            f"adjacency must be symmetric; {difference.nnz:,} of {matrix.nnz:,} entries differ "
+            f"(first at ({i}, {j})). Pass symmetrize='max'."
+        )

@@ -1,0 +1,172 @@
+"""Other libraries' graphs, duck-typed: PyG's ``Data`` and NetworkX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from graphheat.errors import GraphError, MissingDependencyError
+from graphheat.graph.adjacency import Duplicates, from_pairs
+
+if TYPE_CHECKING:
+    from graphheat.graph.graph import Graph
+
+
+def as_array(value: Any) -> NDArray[Any]:
+    """Return a tensor or an array-like as a NumPy array."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+        if getattr(value, "is_sparse", False) or "sparse" in str(getattr(value, "layout", "")):
+            value = value.to_dense()
+        value = value.numpy()
+    return np.asarray(value)
+
+
+def edge_index_to_scipy(
+    edge_index: Any, edge_weight: Any, num_nodes: int | None, duplicates: Duplicates = "error"
+) -> sp.csr_array:
+    """Return the (directed) matrix of a PyG ``edge_index``, shape (2, e)."""
+    pairs = as_array(edge_index)
+    if pairs.ndim != 2 or pairs.shape[0] != 2 or (pairs.size and pairs.dtype.kind not in "iu"):
+        raise GraphError(
+            f"edge_index must hold integers in shape (2, e); got {pairs.dtype} {pairs.shape}."
+        )
+    weight = None if edge_weight is None else as_array(edge_weight).astype(np.float64).ravel()
+    n = num_nodes if num_nodes is not None else (int(pairs.max()) + 1 if pairs.size else 0)
+    return from_pairs(pairs[0], pairs[1], weight, n, duplicates=duplicates, directed=True)
+
+
+def pyg_parts(data: Any) -> dict[str, Any]:
+    """Return what ``Graph.from_scipy`` needs from a PyG ``Data``-like object."""
+    if getattr(data, "edge_index", None) is None:
+        raise GraphError("from_pyg needs an object with an edge_index; this one has none.")
+    x, y = getattr(data, "x", None), getattr(data, "y", None)
+    n = getattr(data, "num_nodes", None)
+    if n is None and x is not None:
+        n = int(x.shape[0])
+    weight = getattr(data, "edge_weight", None)
+    attribute = getattr(data, "edge_attr", None)
+    if (
+        weight is None
+        and attribute is not None
+        and as_array(attribute).size == max(as_array(data.edge_index).shape[1], 1)
+    ):
+        weight = attribute  # one number an edge is a weight; a vector an edge is not
+    labels = None
+    if y is not None:
+        labels = as_array(y)
+        labels = labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 else labels
+    split = {}
+    for name in ("train", "val", "test"):
+        mask = getattr(data, f"{name}_mask", None)
+        if mask is not None:
+            split[name] = as_array(mask).astype(bool)
+    return {
+        "adjacency": edge_index_to_scipy(data.edge_index, weight, n),
+        "features": None if x is None else as_array(x),
+        "labels": labels,
+        "split": split,
+    }
+
+
+def to_pyg(graph: Graph) -> Any:
+    """Return ``graph`` as a PyG ``Data``, both directions of every edge named."""
+    try:
+        import torch
+        from torch_geometric.data import Data
+    except ImportError as error:
+        raise MissingDependencyError(
+            "to_pyg needs torch-geometric: pip install graphheat[pyg]."
+        ) from error
+    coo = graph.adjacency.tocoo()
+    data = Data(
+        edge_index=torch.tensor(np.stack([coo.row, coo.col]), dtype=torch.long),
+        y=torch.tensor(graph.labels),
+        num_nodes=graph.n,
+    )
+    if np.any(coo.data != 1):
+        data.edge_weight = torch.tensor(coo.data, dtype=torch.float32)
+    if graph.features is not None:
+        dense = graph.features.toarray() if sp.issparse(graph.features) else graph.features
+        data.x = torch.tensor(dense)
+    for name, indices in graph.split.items():
+        mask = torch.zeros(graph.n, dtype=torch.bool)
+        mask[torch.tensor(indices)] = True
+        data[f"{name}_mask"] = mask
+    return data
+
+
+def networkx_parts(
+    graph: Any,
+    weight: str | None,
+    label: str | None,
+    features: Sequence[str] | None,
+    duplicates: Duplicates = "error",
+) -> dict[str, Any]:
+    """Return what ``Graph.from_scipy`` needs from a NetworkX graph."""
+    if graph.is_directed():
+        raise GraphError(
+            "from_networkx needs an undirected graph; got a directed one. "
+            "Pass graph.to_undirected()."
+        )
+    nodes = list(graph.nodes)
+    position = {node: index for index, node in enumerate(nodes)}
+    rows, columns, weights = [], [], []
+    for a, b, attributes in graph.edges(data=True):
+        rows.append(position[a])
+        columns.append(position[b])
+        weights.append(1.0 if weight is None else float(attributes.get(weight, 1.0)))
+    parts: dict[str, Any] = {
+        "adjacency": from_pairs(
+            np.array(rows, dtype=np.int64),
+            np.array(columns, dtype=np.int64),
+            np.array(weights),
+            len(nodes),
+            duplicates=duplicates,
+        ),
+        "nodes": np.array(nodes)
+        if all(isinstance(node, int) and not isinstance(node, bool) for node in nodes)
+        else np.array([str(node) for node in nodes], dtype=object),
+    }
+    if label is not None:
+        values = np.empty(len(nodes), dtype=object)
+        values[:] = [graph.nodes[node].get(label) for node in nodes]
+        parts["labels"] = values
+    if features:
+        lacking = [n for n in nodes if any(name not in graph.nodes[n] for name in features)]
+        if lacking:
+            raise GraphError(
+                f"{len(lacking):,} nodes lack one of the attributes {list(features)} "
+                f"(first {lacking[0]!r})."
+            )
+        parts["features"] = np.array(
+            [[float(graph.nodes[node][name]) for name in features] for node in nodes]
+        )
+    return parts
+
+
+def to_networkx(graph: Graph) -> Any:
+    """Return ``graph`` as a NetworkX ``Graph``."""
+    try:
+        import networkx
+    except ImportError as error:
+        raise MissingDependencyError("to_networkx needs networkx: pip install networkx.") from error
+    result = networkx.Graph(name=graph.name)
+    nodes = graph.nodes.tolist()
+    for index, node in enumerate(nodes):
+        attributes: dict[str, Any] = {}
+        if graph.labels[index] >= 0:
+            attributes["label"] = graph.classes[graph.labels[index]]
+        if graph.titles is not None:
+            attributes["title"] = graph.titles[index]
+        result.add_node(node, **attributes)
+    upper = sp.coo_array(sp.triu(graph.adjacency))
+    result.add_weighted_edges_from(
+        (nodes[i], nodes[j], float(w))
+        for i, j, w in zip(upper.row, upper.col, upper.data, strict=True)
+    )
+    return result

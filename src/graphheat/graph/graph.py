@@ -1,0 +1,371 @@
+"""The Graph: what every other part of graphheat works on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from graphheat.errors import GraphError, NodeNotFoundError
+from graphheat.graph import adjacency as adjacency_rules
+from graphheat.graph import foreign
+from graphheat.graph.adjacency import Duplicates, SelfLoops, Symmetrize
+from graphheat.graph.features import Features, check_features
+from graphheat.graph.labels import encode_labels
+from graphheat.graph.nodes import as_ids, check_nodes, positions_of
+from graphheat.graph.summary import Summary, summarize
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """An undirected graph with what is known of its nodes.
+
+    Build one through a door (:meth:`from_scipy`, :meth:`from_edges`, :meth:`from_edge_index`,
+    :meth:`from_pyg`, :meth:`from_networkx`, ``graphheat.read_csv``, ``read_npz``, ``read_mtx``):
+    the doors validate, and the rest of the package trusts what they made.
+
+    Attributes
+    ----------
+    adjacency
+        Symmetric, non-negative, shape (n, n). Self-loops are kept as given.
+    features
+        Dense float32 array or ``csr_array``, shape (n, f), or None.
+    labels
+        Class codes, shape (n,); −1 = unlabelled.
+    classes
+        The class names that the codes index.
+    nodes
+        The user's ids, shape (n,): integers or strings.
+    titles
+        Words for people, one a node, or None.
+    split
+        Named index arrays, by custom ``train``, ``val`` and ``test``.
+    name
+        What to call the graph in messages.
+    """
+
+    adjacency: sp.csr_array
+    features: Features | None
+    labels: NDArray[np.int64]
+    classes: tuple[Any, ...]
+    nodes: NDArray[Any]
+    titles: tuple[str, ...] | None = None
+    split: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    name: str = "graph"
+
+    # ------------------------------------------------------------------ doors
+
+    @classmethod
+    def from_scipy(
+        cls,
+        adjacency: Any,
+        features: Any = None,
+        labels: ArrayLike | None = None,
+        *,
+        classes: Sequence[Any] | None = None,
+        nodes: ArrayLike | None = None,
+        titles: Sequence[str] | None = None,
+        split: Mapping[str, ArrayLike] | None = None,
+        symmetrize: Symmetrize | None = None,
+        self_loops: SelfLoops = "keep",
+        name: str = "graph",
+    ) -> Graph:
+        """Build a graph from a SciPy sparse matrix (or a dense array); every door ends here.
+
+        Parameters
+        ----------
+        adjacency
+            Shape (n, n), non-negative. Must be symmetric unless ``symmetrize="max"``.
+        features
+            Dense or sparse, shape (n, f), finite.
+        labels
+            One a node: class names with None or NaN for unlabelled, or codes into ``classes``.
+        nodes
+            Distinct ids, shape (n,); default 0 … n−1.
+        split
+            Name → node indices (or a boolean mask).
+        self_loops
+            ``"drop"`` removes the diagonal.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> path = np.diag([1.0, 1.0], 1) + np.diag([1.0, 1.0], -1)
+        >>> Graph.from_scipy(path, labels=["a", None, "b"])
+        Graph(nodes=3, edges=2, features=0, classes=2, labelled=2)
+        """
+        matrix = adjacency_rules.validate(adjacency, symmetrize=symmetrize, self_loops=self_loops)
+        n = matrix.shape[0]
+        known = encode_labels(
+            np.full(n, None, dtype=object) if labels is None else labels,
+            None if classes is None else tuple(classes),
+        )
+        if len(known.codes) != n:
+            raise GraphError(f"labels must be one a node; got {len(known.codes)} for {n} nodes.")
+        if titles is not None and len(titles) != n:
+            raise GraphError(f"titles must be one a node; got {len(titles)} for {n} nodes.")
+        graph = cls(
+            adjacency=matrix,
+            features=check_features(features, n),
+            labels=known.codes,
+            classes=known.classes,
+            nodes=check_nodes(nodes, n),
+            titles=None if titles is None else tuple(str(title) for title in titles),
+            split=_check_split(split or {}, n, known.codes),
+            name=name,
+        )
+        graph._freeze()
+        return graph
+
+    @classmethod
+    def from_edges(
+        cls,
+        source: ArrayLike,
+        target: ArrayLike,
+        weight: ArrayLike | None = None,
+        *,
+        nodes: ArrayLike | None = None,
+        duplicates: Duplicates = "error",
+        **more: Any,
+    ) -> Graph:
+        """Build a graph from a list of undirected edges between ids.
+
+        (a, b) and (b, a) are one edge; repeats of equal weight count once.
+
+        Parameters
+        ----------
+        source, target
+            Node ids, shape (e,).
+        weight
+            Shape (e,), default 1.
+        nodes
+            All ids, in the order wanted; default: those of the edges, sorted. Ids without an edge
+            become isolated nodes.
+        duplicates
+            How to settle an edge that is named with different weights.
+        **more
+            As for :meth:`from_scipy`.
+
+        Examples
+        --------
+        >>> Graph.from_edges(["ann", "bob"], ["bob", "cat"]).nodes.tolist()
+        ['ann', 'bob', 'cat']
+        """
+        sources, targets = np.asarray(source).ravel(), np.asarray(target).ravel()
+        ends = as_ids(np.concatenate([sources, targets]))
+        ids = np.unique(ends) if nodes is None else as_ids(nodes)
+        ids = check_nodes(ids, len(ids))
+        positions = positions_of(ends, ids, "edges", "the list of nodes")
+        matrix = adjacency_rules.from_pairs(
+            positions[: len(sources)],
+            positions[len(sources) :],
+            None if weight is None else np.asarray(weight, dtype=np.float64),
+            len(ids),
+            duplicates=duplicates,
+            ids=ids,
+        )
+        return cls.from_scipy(matrix, nodes=ids, **more)
+
+    @classmethod
+    def from_edge_index(
+        cls,
+        edge_index: Any,
+        edge_weight: Any = None,
+        *,
+        num_nodes: int | None = None,
+        duplicates: Duplicates = "error",
+        **more: Any,
+    ) -> Graph:
+        """Build a graph from PyG's ``edge_index``, shape (2, e), which names both directions.
+
+        Accepts tensors and arrays. One-way edges are an error unless ``symmetrize="max"``;
+        the other keywords are those of :meth:`from_scipy`.
+        """
+        return cls.from_scipy(
+            foreign.edge_index_to_scipy(edge_index, edge_weight, num_nodes, duplicates), **more
+        )
+
+    @classmethod
+    def from_pyg(cls, data: Any, **more: Any) -> Graph:
+        """Build a graph from a PyG ``Data``-like object: ``edge_index``, ``x``, ``y``, masks.
+
+        Nothing of PyG is imported: any object with these attributes will do.
+        """
+        return cls.from_scipy(**{**foreign.pyg_parts(data), **more})
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: Any,
+        *,
+        weight: str | None = "weight",
+        label: str | None = "label",
+        features: Sequence[str] | None = None,
+        duplicates: Duplicates = "error",
+        **more: Any,
+    ) -> Graph:
+        """Build a graph from an undirected NetworkX graph.
+
+        Parameters
+        ----------
+        weight, label
+            Names of the edge and node attributes to take; a missing weight is 1, a missing label
+            unlabelled.
+        features
+            Names of numeric node attributes that become columns.
+        duplicates
+            How to settle the edges of a multigraph that differ in weight.
+        """
+        return cls.from_scipy(
+            **{**foreign.networkx_parts(graph, weight, label, features, duplicates), **more}
+        )
+
+    # ------------------------------------------------------------------- ways out
+
+    def to_pyg(self) -> Any:
+        """Return a PyG ``Data`` (needs torch-geometric)."""
+        return foreign.to_pyg(self)
+
+    def to_networkx(self) -> Any:
+        """Return a NetworkX ``Graph`` with labels and titles as node attributes."""
+        return foreign.to_networkx(self)
+
+    def to_scipy(self) -> sp.csr_array:
+        """Return a writable copy of the adjacency matrix, shape (n, n)."""
+        return self.adjacency.copy()
+
+    # ------------------------------------------------------------------- questions
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return int(self.adjacency.shape[0])
+
+    def describe(self) -> Summary:
+        """Count nodes, edges, components, isolated nodes, labels and homophily."""
+        return summarize(self)
+
+    @cached_property
+    def _position(self) -> dict[Any, int]:
+        return {node: index for index, node in enumerate(self.nodes.tolist())}
+
+    def index_of(self, node: Any) -> int:
+        """Return the row number of a node id; "12" finds the id 12."""
+        if isinstance(node, np.generic):
+            node = node.item()
+        index = self._position.get(node)
+        if index is None and isinstance(node, str) and self.nodes.dtype.kind == "i":
+            try:
+                index = self._position.get(int(node))
+            except ValueError:
+                index = None
+        if index is None:
+            raise NodeNotFoundError(
+                f"{self.name} has no node {node!r}; its {self.n:,} ids run from "
+                f"{self.nodes[0]!s} to {self.nodes[-1]!s}."
+            )
+        return index
+
+    def with_split(self, **split: ArrayLike) -> Graph:
+        """Return the same graph with another split (indices or masks by name)."""
+        graph = replace(self, split=_check_split(split, self.n, self.labels))
+        graph._freeze()
+        return graph
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of edges, features, labels, classes, ids and split: the graph's identity."""
+        digest = hashlib.sha256()
+
+        def add(name: str, array: NDArray[Any]) -> None:
+            digest.update(f"{name}:{array.dtype.str}:{array.shape};".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+
+        for name, matrix in (("adjacency", self.adjacency), ("features", self.features)):
+            if matrix is None:
+                continue
+            if sp.issparse(matrix):
+                add(f"{name}.indptr", matrix.indptr.astype(np.int64))
+                add(f"{name}.indices", matrix.indices.astype(np.int64))
+                add(f"{name}.data", matrix.data)
+                add(f"{name}.shape", np.array(matrix.shape, dtype=np.int64))
+            else:
+                add(name, np.asarray(matrix))
+        add("labels", self.labels)
+        digest.update(repr((self.classes, self.nodes.tolist())).encode())
+        for name in sorted(self.split):
+            add(f"split.{name}", self.split[name])
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        loops = int((self.adjacency.diagonal() > 0).sum())
+        features = 0 if self.features is None else self.features.shape[1]
+        return (
+            f"Graph(nodes={self.n}, edges={(self.adjacency.nnz - loops) // 2}, "
+            f"features={features}, classes={len(self.classes)}, "
+            f"labelled={int((self.labels >= 0).sum())})"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A mapping proxy cannot be pickled or copied; caches are cheap to build again.
+        state = {member.name: getattr(self, member.name) for member in fields(self)}
+        return {**state, "split": dict(self.split)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, split=MappingProxyType(state["split"]))
+        self._freeze()
+
+    def _freeze(self) -> None:
+        arrays = [self.labels, self.nodes, *self.split.values()]
+        for matrix in (self.adjacency, self.features):
+            if isinstance(matrix, np.ndarray):
+                arrays.append(matrix)
+            elif matrix is not None:
+                arrays += [matrix.data, matrix.indices, matrix.indptr]
+        for array in arrays:
+            array.flags.writeable = False
+
+
+def _check_split(
+    split: Mapping[str, ArrayLike], n: int, labels: NDArray[np.int64]
+) -> Mapping[str, NDArray[np.int64]]:
+    checked: dict[str, NDArray[np.int64]] = {}
+    for name, members in split.items():
+        indices = np.asarray(members)
+        if indices.dtype.kind == "b":
+            if indices.shape != (n,):
+                raise GraphError(
+                    f"split['{name}'] is a mask of shape {indices.shape}; it needs ({n},)."
+                )
+            indices = np.flatnonzero(indices)
+        if indices.size and indices.dtype.kind not in "iu":
+            raise GraphError(f"split['{name}'] must hold node indices; got {indices.dtype}.")
+        indices = indices.astype(np.int64).ravel()
+        if indices.size and (indices.min() < 0 or indices.max() >= n):
+            raise GraphError(f"split['{name}'] must hold indices in [0, {n}).")
+        if len(np.unique(indices)) != len(indices):
+            raise GraphError(f"split['{name}'] names a node more than once.")
+        checked[name] = indices
+    names = list(checked)
+    for position, first in enumerate(names):
+        for second in names[position + 1 :]:
+            shared = np.intersect1d(checked[first], checked[second])
+            if shared.size:
+                raise GraphError(
+                    f"split['{first}'] and split['{second}'] share {shared.size} nodes "
+                    f"(first {shared[0]})."
+                )
+    for name in ("train", "val"):
+        unlabelled = labels[checked.get(name, np.empty(0, np.int64))] < 0
+        if unlabelled.any():
+            raise GraphError(
+                f"split['{name}'] holds {int(unlabelled.sum())} nodes without a label."
+            )
+    return MappingProxyType(checked)

@@ -1,0 +1,54 @@
+"""The ranges of s, eps and their kin, and the one sentence that names a value outside them."""
+
+from __future__ import annotations
+
+import math
+
+from graphheat.errors import ParameterError
+from graphheat.heat.chebyshev import MAX_S
+
+
+def check_s(s: float, owner: str) -> float:
+    """Return ``s`` as a float in [0, 1e6], or raise."""
+    return check_number(s, "s", owner, 0.0, MAX_S)
+
+
+def check_eps(eps: float, owner: str) -> float:
+    """Return ``eps`` as a float in [0, 1), or raise."""
+    return check_number(eps, "eps", owner, 0.0, 1.0, right="open")
+
+
+def check_number(
+    value: float,
+    name: str,
+    owner: str,
+    low: float,
+    high: float,
+    *,
+    left: str = "closed",
+    right: str = "closed",
+) -> float:
+    """Return ``value`` as a finite float between ``low`` and ``high``, or raise."""
+    try:
+        number = math.nan if isinstance(value, (bool, str)) else float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    above = low < number if left == "open" else low <= number
+    below = number < high if right == "open" else number <= high
+    if not (above and below) or math.isinf(number):
+        opening = "(" if left == "open" else "["
+        closing = ")" if right == "open" or math.isinf(high) else "]"
+        raise ParameterError(
+            f"The '{name}' parameter of {owner} must be a number in "
+            f"{opening}{low:g}, {high:g}{closing}. Got {value!r} instead."
+        )
+    return number
+
+
+def check_count(value: int, name: str, owner: str) -> int:
+    """Return ``value`` as an int ≥ 1, or raise."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 1:
+        raise ParameterError(
+            f"The '{name}' parameter of {owner} must be an int >= 1. Got {value!r} instead."
+        )
+    return value.__index__()

@@ -1,0 +1,45 @@
+"""Write aside, then rename: a reader never sees half a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from graphheat.errors import OutputError
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path beside ``path`` that takes its place when the block succeeds.
+
+    The temporary file is flushed to disk before the rename, so that a crash leaves either the old
+    file or the new one, whole. When the block raises, the temporary file is removed and ``path``
+    stays as it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp()) / "numbers.txt"
+    >>> with replacing(target) as aside:
+    ...     _ = aside.write_text("1 2 3")
+    >>> target.read_text()
+    '1 2 3'
+    """
+    target = Path(path)
+    # The suffix stays last: some writers choose the format by it.
+    aside = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
+    try:
+        if target.is_dir():
+            raise OutputError(f"{target} is a folder; name a file to write.")
+        yield aside
+        with aside.open("rb+") as written:
+            os.fsync(written.fileno())
+        aside.replace(target)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(f"{target} cannot be written: {error.strerror or error}.") from error
+    finally:
+        aside.unlink(missing_ok=True)
