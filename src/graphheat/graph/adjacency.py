@@ -92,10 +92,10 @@ def from_pairs(
         differ = smallest != largest
         if differ.any() and duplicates == "error":
             at = int(starts[np.argmax(differ)])
-            ends = (low[at], high[at]) if ids is None else (ids[low[at]], ids[high[at]])
+            pair = (low[at], high[at]) if ids is None else (ids[low[at]], ids[high[at]])
             raise GraphError(
                 f"{int(differ.sum()):,} edges are named with different weights "
-                f"(first between {ends[0]} and {ends[1]}). "
+                f"(first between {pair[0]} and {pair[1]}). "
                 "Pass duplicates='sum', 'max' or 'first'."
             )
         if duplicates == "sum":

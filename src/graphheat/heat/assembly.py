@@ -15,7 +15,12 @@ Entries = tuple[NDArray[np.int32], NDArray[Any], NDArray[np.int64]]
 
 def threshold(heat: NDArray[Any], eps: float) -> NDArray[np.bool_]:
     """Return which entries to keep; ``eps=0`` keeps all that are not exactly 0."""
-    return heat != 0 if eps == 0 else heat >= eps
+    if eps == 0:
+        return np.asarray(heat != 0)
+    limit = heat.dtype.type(eps)
+    if limit < eps:  # rounded down to float32, it would let in what is below eps
+        limit = np.nextafter(limit, heat.dtype.type(1))
+    return np.asarray(heat >= limit)
 
 
 def entries_of(heat: NDArray[Any], keep: NDArray[np.bool_]) -> Entries:

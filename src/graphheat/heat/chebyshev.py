@@ -37,7 +37,7 @@ class Expansion:
     truncation
         Proven bound on what the cut costs, in spectral norm.
     rounding
-        What the arithmetic costs: proven in float64, measured with a margin in float32.
+        What the arithmetic costs: proven, or measured with a margin (entries in float32).
     """
 
     s: float
@@ -72,19 +72,20 @@ def expand(
 ) -> Expansion:
     """Choose order and precision so that truncation and rounding each stay within half of ``tol``.
 
-    The proven bound is far too large for float32 on real graphs, where rounding errors cancel, and
-    right for stars and cliques, where they do not. So float32 serves only where ``measure`` (its
-    error on probes of this very graph, with a margin) says that it does, and never below
-    tol = 1e-6 or beyond s = 100; float64 carries the proof.
+    float32 serves where it keeps its half, and never below tol = 1e-6 or beyond s = 100; float64
+    elsewhere. The proven bound is right for signals, where smooth ones on stars and cliques come
+    near it, and far too large for the entries of real graphs: for these ``measure`` gives the
+    error of float32 on probes of this very graph, with a margin.
     """
     if s == 0:
         return Expansion(0.0, np.ones(1), np.dtype(np.float64), 0.0, 0.0)
-    coefficients, tails = _series(s, tol / 2)
+    # Below 1e-20 no precision serves, as is said at the end.
+    coefficients, tails = _series(s, max(tol / 2, 1e-20))
     order = int(np.argmax(tails <= tol / 2))
     coefficients, truncation = coefficients[: order + 1], float(tails[order])
-    if measure is not None and tol >= 1e-6 and s <= 100:
+    if tol >= 1e-6 and s <= 100:
         single = Expansion(s, coefficients, np.dtype(np.float32), truncation, math.nan)
-        rounding = measure(single)
+        rounding = measure(single) if measure else proven_rounding(s, order, longest_row, 2.0**-24)
         if rounding <= tol / 2:
             return replace(single, rounding=rounding)
     rounding = proven_rounding(s, order, longest_row, 2.0**-53)
@@ -100,12 +101,12 @@ def _series(s: float, tol: float) -> tuple[NDArray[np.float64], NDArray[np.float
     """Return c_k and the tails Σ_{j>k} c_j, far enough that the last tail is negligible."""
     size = 32 + int(2 * math.sqrt(2 * s * math.log(4 / tol)) + 2 * math.log(4 / tol))
     while True:
-        c = 2.0 * ive(np.arange(size), s)
+        c = np.asarray(2.0 * ive(np.arange(size), s), dtype=np.float64)
         c[0] /= 2.0
         # Beyond k > s the terms fall at least geometrically, long before that super-exponentially.
         if c[-1] <= tol * 1e-6:
             break
         size *= 2
-    tails = np.append(np.cumsum(c[:0:-1])[::-1], 0.0)
+    tails: NDArray[np.float64] = np.append(np.cumsum(c[:0:-1])[::-1], 0.0)
     tails[:-1] += c[-1]  # what lies beyond the last computed term
     return c, tails

@@ -58,9 +58,10 @@ class HeatKernel:
 
     Notes
     -----
-    *Accuracy*: half of ``tol`` is for cutting the series (proven), half for rounding: proven in
-    float64; in float32 measured on probe columns of this graph, with a margin of three. float32 is
-    used where it holds its half (never for tol < 1e-6 or s > 100), float64 elsewhere.
+    *Accuracy*: half of ``tol`` is for cutting the series (proven), half for rounding: proven for
+    signals and in float64; for entries in float32 measured on probe columns of this graph, with a
+    margin of two. float32 is used where it holds its half (never for tol < 1e-6 or s > 100),
+    float64 elsewhere.
     *Cost*: ``order`` sparse products a column, so O(m·|E|) for a signal and O(m·|E|·n) for the
     matrix; the order grows like √(s·log(1/tol)). *Deterministic*: yes, for any number of threads.
     *Isolated nodes*: see ``isolated``.
@@ -146,7 +147,8 @@ class HeatKernel:
         ndarray
             Dense, of the shape of X; float32 when X is and ``tol`` allows, otherwise float64.
         """
-        return self._diffuse(X, [self._expansion])[0]
+        result: NDArray[Any] = self._diffuse(X, [self._expansion])[0]
+        return result
 
     def sweep(self, X: Any, s_values: Sequence[float]) -> NDArray[Any]:
         """Return e^{-sL}X for several s from one basis, at the cost of the largest s.
@@ -170,11 +172,10 @@ class HeatKernel:
 
     def _diffuse(self, X: Any, expansions: Sequence[Expansion]) -> NDArray[Any]:
         columns, shape = self._columns(X)
-        dtype = max(e.dtype for e in expansions)
-        single = dtype == np.float32 and columns.dtype == np.float32
-        out = np.empty(
-            (len(expansions), *columns.shape), dtype=np.float32 if single else np.float64
-        )
+        # A float64 signal stays one: in float32 its large values would be infinite, its small 0.
+        single = all(part == np.float32 for part in (columns.dtype, *(e.dtype for e in expansions)))
+        dtype = np.dtype(np.float32 if single else np.float64)
+        out = np.empty((len(expansions), *columns.shape), dtype=dtype)
         if self.method == "reference":
             for k, e in enumerate(expansions):
                 out[k] = reference.apply(self._spectrum, _dense(columns, np.float64), e.s)
@@ -297,12 +298,7 @@ class HeatKernel:
         return self._signal_expansion(self.s)
 
     def _signal_expansion(self, s: float) -> Expansion:
-        return expand(
-            s,
-            self.tol,
-            self._longest_row,
-            lambda e: probes.signal_error(self._S, self._single, self._root_degrees, e),
-        )
+        return expand(s, self.tol, self._longest_row)
 
     def _entry_expansion(self, eps: float) -> Expansion:
         tol = self.tol if eps == 0 else min(self.tol, eps / 10)
@@ -311,7 +307,7 @@ class HeatKernel:
                 self.s,
                 tol,
                 self._longest_row,
-                lambda e: probes.entry_error(self._S, self._single, e),
+                lambda e: probes.entry_error(self._S, self._single, self._root_degrees, e),
             )
         return self._entry_expansions[tol]
 
@@ -353,26 +349,23 @@ class HeatKernel:
 
     def _columns(self, X: Any) -> tuple[Any, tuple[int, ...]]:
         """Return X as (n, c), dense or CSC, and the shape that the caller expects back."""
-        if sp.issparse(X):
-            columns = sp.csc_array(X)
-            values = columns.data
-        else:
-            columns = np.asarray(X)
-            if columns.dtype.kind not in "biuf":
-                raise ParameterError(f"X must hold real numbers; got {columns.dtype}.")
-            values = columns
-        shape = columns.shape
+        given: Any = X if sp.issparse(X) else np.asarray(X)
+        if given.dtype.kind not in "biuf":
+            raise ParameterError(f"X must hold real numbers; got {given.dtype}.")
+        shape = given.shape
         if len(shape) not in (1, 2) or shape[0] != self.n:
             raise ParameterError(f"X must have shape ({self.n},) or ({self.n}, c); got {shape}.")
-        if not np.isfinite(values).all():
+        columns: Any = given.reshape(self.n, 1) if len(shape) == 1 else given
+        if sp.issparse(X):
+            columns = sp.csc_array(columns)
+        if not np.isfinite(columns.data if sp.issparse(X) else columns).all():
             raise ParameterError("X must be finite; it holds NaN or infinity.")
-        return columns.reshape(self.n, -1) if len(shape) == 1 else columns, shape
+        return columns, shape
 
 
 def _dense(columns: Any, dtype: np.dtype[Any] | type) -> NDArray[Any]:
-    if sp.issparse(columns):
-        columns = columns.toarray()
-    return np.ascontiguousarray(columns, dtype=dtype)
+    dense = columns.toarray() if hasattr(columns, "toarray") else columns
+    return np.ascontiguousarray(dense, dtype=dtype)
 
 
 def _strips(indices: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

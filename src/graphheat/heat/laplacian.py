@@ -35,8 +35,10 @@ def normalized_adjacency(
     # Square roots before the division: 1 / sqrt(1e-320) is finite where 1 / 1e-320 is not.
     scale[~alone] = 1.0 / np.sqrt(degree[~alone])
     counts = np.diff(adjacency.indptr)
-    # (a * s_i) * s_j and (a * s_j) * s_i may differ in the last bit; s_i * s_j may not.
-    data = adjacency.data * (np.repeat(scale, counts) * scale[adjacency.indices])
+    ends = np.repeat(scale, counts), scale[adjacency.indices]
+    # (a * s_i) * s_j and (a * s_j) * s_i may differ in the last bit, and s_i * s_j may overflow;
+    # the larger factor first does neither.
+    data = (adjacency.data * np.maximum(*ends)) * np.minimum(*ends)
     result = sp.csr_array((data, adjacency.indices, adjacency.indptr), shape=(n, n))
     if isolated == "keep" and alone.any():
         result = sp.csr_array(result + sp.diags_array(alone.astype(np.float64), format="csr"))

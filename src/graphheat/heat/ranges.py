@@ -31,7 +31,7 @@ def check_number(
     """Return ``value`` as a finite float between ``low`` and ``high``, or raise."""
     try:
         number = math.nan if isinstance(value, (bool, str)) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     above = low < number if left == "open" else low <= number
     below = number < high if right == "open" else number <= high

@@ -1,0 +1,20 @@
+"""The doors: graphs from files and arrays, and back."""
+
+from graphheat.io.arrays import from_arrays
+from graphheat.io.atomic import replacing
+from graphheat.io.csv import read_csv, write_csv
+from graphheat.io.files import read_graph
+from graphheat.io.mtx import read_mtx, write_mtx
+from graphheat.io.npz import read_npz, write_npz
+
+__all__ = [
+    "from_arrays",
+    "read_csv",
+    "read_graph",
+    "read_mtx",
+    "read_npz",
+    "replacing",
+    "write_csv",
+    "write_mtx",
+    "write_npz",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from graphheat.errors import OutputError
@@ -36,10 +36,18 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield aside
         with aside.open("rb+") as written:
             os.fsync(written.fileno())
+        aside.chmod(0o666 & ~_umask())  # some writers make files that only their owner can read
         aside.replace(target)
     except OSError as error:
         if isinstance(error, OutputError):
             raise
         raise OutputError(f"{target} cannot be written: {error.strerror or error}.") from error
     finally:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):  # the folder itself may not exist
+            aside.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)  # it can only be read by setting it
+    os.umask(mask)
+    return mask

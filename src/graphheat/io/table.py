@@ -20,8 +20,7 @@ from graphheat.io.archive import existing_file
 
 # What pandas and its users write for "no value".
 MISSING = frozenset(
-    ["", "#N/A", "#N/A N/A", "#NA", "-NaN", "-nan", "<NA>", "N/A", "NA", "NULL", "NaN", "None"]
-    + ["n/a", "nan", "null"]
+    ["", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "nan", "n/a", "None", "null"]
 )
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
@@ -58,14 +57,14 @@ def named(names: Sequence[Any], most: int = 5) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """A delimited file whose first row is known but whose cells are not parsed yet.
+    r"""A delimited file whose first row is known but whose cells are not parsed yet.
 
     Attributes
     ----------
     path
         The file, for messages.
     delimiter
-        One character, or ``\\s+`` for any run of spaces.
+        One character, or ``\s+`` for any run of spaces.
     first
         The cells of the first row, stripped.
     skipped
@@ -90,7 +89,6 @@ class Table:
             dtype=dict.fromkeys(words, str),
             keep_default_na=False,
             na_values={name: sorted(MISSING) for name in self.first if name not in words},
-            float_precision="round_trip",
         )
 
     def _parse(self, **how: Any) -> Any:
@@ -111,7 +109,7 @@ class Table:
 
 
 def open_table(path: str | os.PathLike[str], delimiter: str | None = None) -> Table:
-    """Open a UTF-8 text file of rows and columns.
+    r"""Open a UTF-8 text file of rows and columns.
 
     Leading lines that are blank or start with ``#`` or ``%`` are skipped. Without ``delimiter`` it
     is the first of tab, semicolon, comma and spaces that the first row has.
@@ -120,7 +118,7 @@ def open_table(path: str | os.PathLike[str], delimiter: str | None = None) -> Ta
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "edges.tsv"
-    >>> _ = path.write_text("# who knows whom\\nann\\tbob\\n")
+    >>> _ = path.write_text("# who knows whom\nann\tbob\n")
     >>> open_table(path).first
     ('ann', 'bob')
     """
@@ -136,11 +134,9 @@ def open_table(path: str | os.PathLike[str], delimiter: str | None = None) -> Ta
         raise FileFormatError(
             f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8."
         ) from None
-    skipped = 0
-    for line in io.StringIO(text, newline=None):
+    for skipped, line in enumerate(io.StringIO(text, newline=None)):
         if line.strip() and not line.lstrip().startswith(("#", "%")):
             return _table(path, line.rstrip("\n"), delimiter, skipped, text)
-        skipped += 1
     raise FileFormatError(f"{path} holds only comments (lines that start with # or %).")
 
 

@@ -102,7 +102,7 @@ class HeatConv(nn.Module):
     @property
     def s(self) -> float:
         """The diffusion time, as it is now."""
-        return self._s if self.raw_s is None else float(nn.functional.softplus(self.raw_s))
+        return self._s if self.raw_s is None else float(nn.functional.softplus(self.raw_s.detach()))
 
     def reset_parameters(self) -> None:
         """Draw the weights after Glorot, zero the bias, set s to its first value."""
@@ -166,6 +166,10 @@ class HeatConv(nn.Module):
             kept = edge_index.clone(), None if edge_weight is None else edge_weight.clone()
             self._cache = ((*key[:2], *kept), operator)
         return operator
+
+    def __getstate__(self) -> dict[str, Any]:
+        # torch can neither copy nor pickle CSR tensors; the operator is built again when needed.
+        return {**super().__getstate__(), "_cache": None}
 
     def extra_repr(self) -> str:
         """Return what ``repr`` shows."""

@@ -30,21 +30,25 @@ class HeatOperator:
     ----------
     n, K, s, eps
         Number of nodes, number of terms, diffusion time, and threshold (None: implicit).
+    dtype
+        The precision of the products.
     nnz
         Stored numbers: of the kernel matrices (explicit) or of S (implicit).
     """
 
     def __init__(
-        self, n: int, K: int, s: float, eps: float | None, matrices: list[Tensor], tol: float
+        self,
+        n: int,
+        K: int,
+        s: float,
+        eps: float | None,
+        matrices: list[Tensor],
+        tol: float,
+        dtype: torch.dtype,
     ) -> None:
-        self.n, self.K, self.s, self.eps, self.tol = n, K, s, eps, tol
-        self._matrices = matrices
+        self.n, self.K, self.s, self.eps, self.tol, self.dtype = n, K, s, eps, tol, dtype
+        self._matrices = matrices  # none for K = 1 and a threshold
         self.nnz = sum(int(matrix.values().numel()) for matrix in matrices)
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """The precision of the products."""
-        return self._matrices[0].dtype
 
     def __call__(self, terms: list[Tensor], s: Tensor | None = None) -> Tensor:
         """Return Σ_k e^{-ksL} terms[k].
@@ -124,7 +128,7 @@ def heat_operator(
                 "The 'zero_diagonal' parameter of HeatConv needs an explicit kernel: give eps."
             )
         S = normalized_adjacency(adjacency, self_loops=self_loops, isolated=isolated)
-        return HeatOperator(n, K, s, None, [to_torch(S, dtype)], tol)
+        return HeatOperator(n, K, s, None, [to_torch(S, dtype)], tol, dtype)
     eps = check_eps(eps, "HeatConv")
     matrices = []
     for k in range(1, K):
@@ -135,7 +139,7 @@ def heat_operator(
         if zero_diagonal:
             matrix = _without_diagonal(matrix)
         matrices.append(to_torch(matrix, dtype))
-    return HeatOperator(n, K, s, eps, matrices, tol)
+    return HeatOperator(n, K, s, eps, matrices, tol, dtype)
 
 
 class _SymmetricProduct(torch.autograd.Function):
@@ -160,7 +164,8 @@ class _DiffusionInTime(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, s: Tensor, S: Tensor, tol: float) -> Tensor:
-        ctx.S, ctx.coefficients = S, expand(float(s), tol, 1).coefficients
+        time = check_s(float(s), "HeatConv")  # training may have driven it anywhere
+        ctx.S, ctx.coefficients = S, expand(time, tol, 1).coefficients
         y = _chebyshev(S, x.contiguous(), ctx.coefficients)
         ctx.save_for_backward(y, s)
         return y

@@ -1,0 +1,6 @@
+"""scikit-learn's face of GraphHeat, and its evaluation over seeds."""
+
+from graphheat.classifier.estimator import GraphHeatClassifier
+from graphheat.classifier.evaluation import Evaluation, evaluate
+
+__all__ = ["Evaluation", "GraphHeatClassifier", "evaluate"]

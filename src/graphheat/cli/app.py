@@ -1,0 +1,88 @@
+"""The ``graphheat`` command: its group, and how its errors look."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+from graphheat import __version__
+from graphheat.errors import GraphHeatError, KernelMemoryError, MissingDependencyError
+
+# Command → module; a module is imported when its command is named, so that --help is quick.
+COMMANDS = {
+    "demo": "demo",
+    "datasets": "graphs",
+    "info": "graphs",
+    "kernel": "heat",
+    "neighbors": "heat",
+    "fit": "fitting",
+    "predict": "predicting",
+}
+
+SHORT_HELP = {
+    "demo": "Label Cora with the paper's model and look at the result.",
+    "datasets": "List the graphs that come with the package.",
+    "info": "Count a graph: nodes, edges, components, labels, homophily.",
+    "kernel": "Compute the heat kernel and save it.",
+    "neighbors": "Show which nodes a node's heat reaches.",
+    "fit": "Train on a graph and label every node.",
+    "predict": "Write the labels of a fitted run.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when it is called, and says errors in a sentence."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which people meet them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import and return a command."""
+        if name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"graphheat.cli.{COMMANDS[name]}")
+        command: click.Command = getattr(module, name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SHORT_HELP.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; a user's mistake ends in one sentence, not in a traceback."""
+        ctx.ensure_object(dict)
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except (KeyboardInterrupt, click.Abort):
+            _fail(ctx, "Interrupted. A run with --out goes on with --resume.", 1)
+        except (KernelMemoryError, MissingDependencyError) as error:
+            _fail(ctx, str(error), 1)
+        except GraphHeatError as error:
+            _fail(ctx, str(error), 2)
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            _fail(ctx, f"{type(error).__name__}: {error} (run with --debug for the details)", 1)
+
+
+def _fail(ctx: click.Context, message: str, code: int) -> None:
+    if ctx.obj.get("debug"):
+        raise
+    click.echo(f"Error: {message}", err=True)
+    ctx.exit(code)
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", prog_name="graphheat")
+def main() -> None:
+    """Label every node of a graph from a handful of labels, by heat diffusion.
+
+    GRAPH is a bundled name (see `graphheat datasets`) or a path: an edge list (.csv, .tsv, .txt,
+    .edges), an archive (.npz) or a matrix (.mtx).
+    """

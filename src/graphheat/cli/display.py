@@ -1,0 +1,74 @@
+"""Tables, progress bars and messages: results on standard output, the rest on standard error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+out = Console()
+messages = Console(stderr=True)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON object on standard output."""
+    click.echo(json.dumps(value, allow_nan=False))
+
+
+def say(text: str) -> None:
+    """Print a message on standard error."""
+    messages.print(escape(text), highlight=False)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
+    """Print a table; numbers are set to the right."""
+    if title is not None:
+        out.print(f"[bold]{escape(title)}[/bold]", highlight=False)
+    result = Table()
+    for position, name in enumerate(columns):
+        cells = [row[position] for row in rows]
+        numeric = all(isinstance(cell, (int, float)) or cell is None for cell in cells)
+        result.add_column(escape(name), justify="right" if numeric and cells else "left")
+    for row in rows:
+        result.add_row(*(escape(cell_text(cell)) for cell in row))
+    out.print(result)
+
+
+def cell_text(value: Any) -> str:
+    """Return a value as a table shows it."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) >= 10 or 0 < abs(value) < 1e-3 else f"{value:.4f}"
+    return str(value)
+
+
+def percent(value: float | None) -> str:
+    """Return a fraction as a percentage with one decimal."""
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """Yield a progress display on standard error that vanishes when done."""
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[detail]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=messages,
+        transient=True,
+    ) as progress:
+        yield progress

@@ -1,0 +1,190 @@
+"""``fit``: train on a graph, once or over seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from graphheat.cli.options import EpsType, common, graph_source, open_graph, threads
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from graphheat.training import Problem, Run
+
+
+@click.command()
+@graph_source
+@click.option("--recipe", default="paper", show_default=True, help="paper or authors.")
+@click.option("-s", "--s", type=float, help="Diffusion time (default: the recipe's).")
+@click.option(
+    "--eps",
+    type=EpsType(),
+    default="recipe",
+    metavar="F|none",
+    help="Threshold; none: products without a matrix (default: the recipe's).",
+)
+@click.option("--epochs", type=click.IntRange(min=1), help="At most this many epochs.")
+@click.option("--hidden", type=click.IntRange(min=1), help="Hidden units.")
+@click.option("--seed", type=click.IntRange(min=0), help="One run with this seed (default 0).")
+@click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="N runs, seeds 0…N−1.")
+@click.option("--out", metavar="DIR", help="Folder for checkpoint, predictions and metrics.")
+@click.option("--resume", is_flag=True, help="Go on with the run in --out.")
+@click.option("--force", is_flag=True, help="Replace the run in --out.")
+@threads
+@common
+def fit(
+    source: dict[str, Any],
+    recipe: str,
+    s: float | None,
+    eps: Any,
+    epochs: int | None,
+    hidden: int | None,
+    seed: int | None,
+    seeds: int | None,
+    out: str | None,
+    resume: bool,
+    force: bool,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Train GraphHeat on a GRAPH and label every node.
+
+    Labels come with the graph: those of its split, or every label of the node table. Without
+    validation labels a fifth is held out to decide when to stop.
+    """
+    if seed is not None and seeds is not None:
+        raise click.UsageError("--seed and --seeds exclude each other.")
+    if resume and force:
+        raise click.UsageError("--resume and --force exclude each other.")
+    if out is None and (resume or force):
+        raise click.UsageError("--resume and --force need --out.")
+
+    from graphheat.cli import display, run_folder
+    from graphheat.training import prepare, settings_for
+
+    graph = open_graph(source)
+    given = {"max_epochs": epochs, "hidden": hidden}
+    changes = {name: value for name, value in given.items() if value is not None}
+    settings = settings_for(graph, recipe, s=s, eps=eps, **changes)
+    folder = None if out is None else run_folder.open_folder(out, resume=resume, force=force)
+    chosen = list(range(seeds)) if seeds is not None else [seed or 0]
+
+    with display.progress_bar() as bar:
+        task = bar.add_task("kernel", total=graph.n, detail="")
+        problem = prepare(
+            graph,
+            settings,
+            threads=threads,
+            progress=lambda done, n: bar.update(task, completed=done),
+        )
+        bar.remove_task(task)
+        runs = [
+            _run(problem, each, folder, seeds is not None, source, threads, resume, bar)
+            for each in chosen
+        ]
+    for note in dict.fromkeys(note for run in runs for note in run.notes):
+        display.say(note)
+    summary = summarize(runs)
+    if folder is not None and seeds is not None:
+        run_folder.write_metrics(folder, summary)
+    if as_json:
+        display.print_json({**summary, "out": out})
+    else:
+        print_summary(summary, out)
+
+
+def _run(
+    problem: Problem,
+    seed: int,
+    folder: Path | None,
+    several: bool,
+    source: dict[str, Any],
+    threads: int | None,
+    resume: bool,
+    bar: Progress,
+) -> Run:
+    from graphheat.cli import run_folder
+    from graphheat.training import train
+    from graphheat.training.checkpoint import FILENAME
+
+    if folder is not None and several:
+        folder = run_folder.seed_folder(folder, seed)
+    task = bar.add_task(f"seed {seed}", total=problem.settings.max_epochs, detail="")
+    run = train(
+        problem,
+        seed,
+        threads=threads,
+        checkpoint=None if folder is None else folder / FILENAME,
+        resume=resume,
+        source=source,
+        callback=lambda e: bar.update(
+            task, completed=e.epoch, detail=f"epoch {e.epoch}, val loss {e.val_loss:.3f}"
+        ),
+    )
+    bar.remove_task(task)
+    if folder is not None:
+        run_folder.write_run(folder, run, summarize([run]))
+    return run
+
+
+def summarize(runs: list[Run]) -> dict[str, Any]:
+    """Return what ``--json`` prints and ``metrics.json`` holds."""
+    from graphheat.classifier.evaluation import deviation
+
+    first = runs[0]
+    tests = [run.test_accuracy for run in runs if run.test_accuracy is not None]
+    vals = [run.val_accuracy for run in runs if run.val_accuracy is not None]
+    return {
+        "graph": first.name,
+        "recipe": first.settings.recipe,
+        "s": first.settings.s,
+        "eps": first.settings.eps,
+        "threads": first.threads,
+        "test_accuracy_mean": sum(tests) / len(tests) if tests else None,
+        "test_accuracy_std": deviation(tests) if tests else None,
+        "val_accuracy_mean": sum(vals) / len(vals) if vals else None,
+        "runs": [run.metrics() for run in runs],
+    }
+
+
+def print_summary(summary: dict[str, Any], out: str | None) -> None:
+    """Print a row a run and the mean."""
+    from graphheat.cli import display
+
+    rows = [
+        [
+            run["seed"],
+            _percentage(run["test_accuracy"]),
+            _percentage(run["val_accuracy"]),
+            run["best_epoch"],
+            run["epochs"],
+            round(run["seconds"], 1),
+        ]
+        for run in summary["runs"]
+    ]
+    implicit = "none" if summary["eps"] is None else f"{summary['eps']:g}"
+    display.table(
+        ["seed", "test %", "validation %", "best epoch", "epochs", "seconds"],
+        rows,
+        title=f"{summary['graph']}: recipe {summary['recipe']}, s = {summary['s']:g}, "
+        f"eps = {implicit}",
+    )
+    if len(rows) > 1 and summary["test_accuracy_mean"] is not None:
+        display.out.print(
+            f"test accuracy {100 * summary['test_accuracy_mean']:.2f} ± "
+            f"{100 * summary['test_accuracy_std']:.2f} % over {len(rows)} seeds",
+            highlight=False,
+        )
+    if out is None:
+        display.say("Nothing was kept; --out DIR writes the labels, the model and the history.")
+    elif len(rows) == 1:
+        display.say(f"Labels of every node: {out}/predictions.csv")
+    else:
+        display.say(f"Every seed's labels: {out}/seed-*/predictions.csv")
+
+
+def _percentage(value: float | None) -> float | None:
+    return None if value is None else round(100 * value, 1)

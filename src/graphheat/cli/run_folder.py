@@ -1,0 +1,97 @@
+"""The files of a run: a checkpoint, and what people read."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from graphheat.errors import MissingPathError, OutputError
+from graphheat.io import replacing
+from graphheat.training import Run
+from graphheat.training.checkpoint import FILENAME
+from graphheat.training.run import HISTORY_COLUMNS
+
+FILES = (FILENAME, "predictions.csv", "history.csv", "metrics.json", "training.png")
+
+
+def open_folder(path: str, *, resume: bool, force: bool) -> Path:
+    """Make a folder ready for a run, or raise before anything is computed."""
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{folder} is a file; name a folder for the run.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be made: {error.strerror}.") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OutputError(f"{folder} cannot be written to.")
+    held = [*_run_files(folder), *_seed_folders(folder)]
+    if held and force:
+        for seed_folder in _seed_folders(folder):
+            for file in _run_files(seed_folder):
+                file.unlink()
+            if not any(seed_folder.iterdir()):
+                seed_folder.rmdir()
+        for file in _run_files(folder):
+            file.unlink()
+    elif held and not resume:
+        raise OutputError(
+            f"{folder} already holds a run. Pass --resume to go on with it, or --force to "
+            "replace it."
+        )
+    return folder
+
+
+def _run_files(folder: Path) -> list[Path]:
+    return [folder / name for name in FILES if (folder / name).exists()]
+
+
+def _seed_folders(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.glob("seed-*")) if path.is_dir()]
+
+
+def seed_folder(folder: Path, seed: int) -> Path:
+    """Return (and make) the folder of one seed among several."""
+    path = folder / f"seed-{seed}"
+    path.mkdir(exist_ok=True)
+    return path
+
+
+def write_run(folder: Path, run: Run, metrics: dict[str, Any]) -> None:
+    """Write predictions, history, metrics and the training curve beside the checkpoint."""
+    import pandas
+
+    from graphheat import plot
+
+    write_csv(folder / "predictions.csv", run.predictions_frame())
+    history = pandas.DataFrame({name: run.history[name] for name in HISTORY_COLUMNS})
+    history.insert(0, "epoch", range(1, run.epochs + 1))
+    write_csv(folder / "history.csv", history)
+    plot.save(plot.training_curve(run), folder / "training.png")
+    write_metrics(folder, metrics)
+
+
+def write_csv(path: str | Path, frame: Any) -> None:
+    """Write a frame as CSV, as a whole."""
+    with replacing(path) as aside:
+        frame.to_csv(aside, index=False)
+
+
+def write_metrics(folder: Path, metrics: dict[str, Any]) -> None:
+    """Write ``metrics.json``, as a whole."""
+    with replacing(folder / "metrics.json") as aside:
+        aside.write_text(json.dumps(metrics, indent=2, allow_nan=False) + "\n")
+
+
+def load_run(path: str) -> Run:
+    """Read the run in a folder, or in a checkpoint file."""
+    given = Path(path)
+    if given.is_dir():
+        if not (given / FILENAME).exists() and _seed_folders(given):
+            raise MissingPathError(
+                f"{given} holds several runs; name one of them, such as {_seed_folders(given)[0]}."
+            )
+        given = given / FILENAME
+    return Run.load(given)

@@ -1,0 +1,72 @@
+"""A fitted network on a graph: the one it was fitted on, or another with the same features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from graphheat.errors import GraphError
+from graphheat.graph import Graph
+from graphheat.nn import GraphHeat, heat_operator
+from graphheat.training.loop import network_input
+from graphheat.training.run import Run, predictions_table
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def probabilities_on(run: Run, graph: Graph, *, threads: int | None = None) -> NDArray[np.float64]:
+    """Return class probabilities of every node of ``graph``, shape (n, c)."""
+    settings = run.settings
+    wanted = run.weights["first.weight"].shape[1]
+    found = 0 if graph.features is None else graph.features.shape[1]
+    if wanted != found:
+        raise GraphError(
+            f"The network was fitted on {wanted} features a node; {graph.name} has {found}."
+        )
+    model = GraphHeat(
+        wanted,
+        len(run.classes),
+        s=settings.s,
+        K=settings.K,
+        eps=settings.eps,
+        hidden=settings.hidden,
+        zero_diagonal=settings.zero_diagonal,
+    )
+    model.load_state_dict(run.weights)
+    model.eval()
+    operator = heat_operator(
+        graph,
+        settings.s,
+        K=settings.K,
+        eps=settings.eps,
+        zero_diagonal=settings.zero_diagonal,
+        threads=threads,
+    )
+    with torch.no_grad():
+        logits = model(network_input(graph, settings), operator)
+    return torch.softmax(logits.double(), dim=1).numpy()
+
+
+def predictions_on(run: Run, graph: Graph, *, threads: int | None = None) -> pandas.DataFrame:
+    """Return the predictions table for a graph that the run was not fitted on.
+
+    ``reached`` is left empty: the training nodes are not in this graph.
+    """
+    probabilities = probabilities_on(run, graph, threads=threads)
+    known = np.array([name in run.classes for name in graph.classes], dtype=bool)
+    labels = np.full(graph.n, -1, dtype=np.int64)
+    for code, name in enumerate(graph.classes):
+        if known[code]:
+            labels[graph.labels == code] = run.classes.index(name)
+    return predictions_table(
+        nodes=graph.nodes.tolist(),
+        classes=run.classes,
+        labels=labels,
+        probabilities=probabilities,
+        reached=None,
+        split=[""] * graph.n,
+    )

@@ -1,0 +1,412 @@
+"""The training loop."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from graphheat.errors import CheckpointError, GraphError, OutputError
+from graphheat.graph import Graph
+from graphheat.heat import HeatKernel
+from graphheat.heat.kernel import Progress
+from graphheat.nn import GraphHeat, HeatOperator, SparseFeatures, heat_operator
+from graphheat.training import checkpoint as checkpoint_file
+from graphheat.training.holdout import Roles, assign_roles
+from graphheat.training.recipes import Settings, settings_for
+from graphheat.training.run import (
+    HISTORY_COLUMNS,
+    ROLE_NAMES,
+    History,
+    Run,
+    history_from,
+    history_tensors,
+    with_prefix,
+)
+
+FIXED_EPOCHS = 200  # when there is no validation label to stop by
+CHECKPOINT_SECONDS = 1.0
+
+
+class Epoch(NamedTuple):
+    """What a callback is told after each epoch; epochs count from 1."""
+
+    epoch: int
+    max_epochs: int
+    train_loss: float
+    val_loss: float
+    val_accuracy: float
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A graph made ready for training: what all seeds share."""
+
+    graph: Graph
+    settings: Settings
+    x: Tensor | SparseFeatures
+    operator: HeatOperator
+
+
+def fit(
+    graph: Graph,
+    recipe: str = "paper",
+    *,
+    seed: int = 0,
+    s: float | None = None,
+    eps: float | Literal["recipe"] | None = "recipe",
+    threads: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    callback: Callable[[Epoch], None] | None = None,
+    kernel_progress: Progress | None = None,
+    **changes: Any,
+) -> Run:
+    """Train a network on a graph.
+
+    Parameters
+    ----------
+    graph
+        With features and labels; its split says which labels teach, stop and test.
+    recipe
+        ``"paper"`` or ``"authors"``.
+    seed
+        Decides weights, dropout and, without validation labels, which nodes are held out.
+    s, eps
+        Diffusion time and threshold; by default the recipe's. ``eps=None``: implicit kernel.
+    threads
+        Threads for torch and the kernel; default: torch's own.
+    checkpoint
+        File to keep the run in; replaced as a whole about once a second and at the end.
+    resume
+        Go on from ``checkpoint`` where it exists; a finished run is returned as it is.
+    callback, kernel_progress
+        Called after each epoch, and while the kernel is computed.
+    **changes
+        Other fields of :class:`~graphheat.training.Settings`.
+
+    Returns
+    -------
+    Run
+
+    Notes
+    -----
+    Deterministic for a seed and a number of threads; a resumed run ends with the same weights, bit
+    for bit, as an undisturbed one. The caller's random state is left alone.
+    """
+    settings = settings_for(graph, recipe, s=s, eps=eps, **changes)
+    problem = prepare(graph, settings, threads=threads, progress=kernel_progress)
+    return train(
+        problem, seed, threads=threads, checkpoint=checkpoint, resume=resume, callback=callback
+    )
+
+
+def prepare(
+    graph: Graph,
+    settings: Settings,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Problem:
+    """Normalise features and compute the kernel, once for all seeds."""
+    if graph.features is None:
+        raise GraphError(
+            f"{graph.name} has no features, which GraphHeat learns from. "
+            "Use HeatLabelSpreading, which needs labels alone."
+        )
+    assign_roles(graph, 0)  # labels that cannot teach are said before a kernel is computed
+    operator = heat_operator(
+        graph,
+        settings.s,
+        K=settings.K,
+        eps=settings.eps,
+        zero_diagonal=settings.zero_diagonal,
+        threads=threads,
+        progress=progress,
+    )
+    return Problem(graph, settings, network_input(graph, settings), operator)
+
+
+def train(
+    problem: Problem,
+    seed: int = 0,
+    *,
+    threads: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    callback: Callable[[Epoch], None] | None = None,
+    source: dict[str, Any] | None = None,
+) -> Run:
+    """Train on a prepared problem; see :func:`fit`. ``source`` is kept in the run as it is."""
+    path = None if checkpoint is None else Path(checkpoint)
+    saved = None
+    if path is not None and path.exists():
+        if not resume:
+            raise OutputError(f"{path} already holds a run. Pass resume=True, or remove it.")
+        header, tensors = checkpoint_file.read(path)
+        _check_same_run(path, header, problem, seed)
+        if header["state"] == "finished":
+            return Run.from_parts(header, tensors)
+        saved = header, tensors
+        threads = threads or header["threads"]
+    with _torch_threads(threads), torch.random.fork_rng(devices=[]):
+        trainer = _Trainer(problem, seed, path, source or {})
+        if saved is not None:
+            trainer.restore(*saved)
+        return trainer.run(callback)
+
+
+@dataclass
+class _Best:
+    loss: float = math.inf
+    epoch: int = 0
+    weights: dict[str, Tensor] = field(default_factory=dict)
+
+
+class _Trainer:
+    """The state of a run under way; all of it goes into the checkpoint."""
+
+    def __init__(
+        self, problem: Problem, seed: int, path: Path | None, source: dict[str, Any]
+    ) -> None:
+        self.problem, self.seed, self.path, self.source = problem, seed, path, source
+        self.roles: Roles = assign_roles(problem.graph, seed)
+        torch.manual_seed(seed)
+        settings = problem.settings
+        self.model = GraphHeat(
+            problem.x.size(1),
+            len(problem.graph.classes),
+            s=settings.s,
+            K=settings.K,
+            eps=settings.eps,
+            hidden=settings.hidden,
+            dropout=settings.dropout,
+            zero_diagonal=settings.zero_diagonal,
+        )
+        # Adam's weight_decay adds l2·W to the gradient: that of l2·½‖W‖².
+        self.optimizer = torch.optim.Adam(
+            [
+                {"params": self.model.first.parameters(), "weight_decay": settings.l2},
+                {"params": self.model.second.parameters(), "weight_decay": 0.0},
+            ],
+            lr=settings.learning_rate,
+        )
+        self.history: History = {name: [] for name in HISTORY_COLUMNS}
+        self.best = _Best()
+        self.seconds = 0.0
+
+    @property
+    def epoch(self) -> int:
+        return len(self.history["train_loss"])
+
+    @property
+    def max_epochs(self) -> int:
+        most = self.problem.settings.max_epochs
+        return most if len(self.roles.val) else min(most, FIXED_EPOCHS)
+
+    def run(self, callback: Callable[[Epoch], None] | None) -> Run:
+        labels = torch.tensor(self.problem.graph.labels)
+        train, val = torch.tensor(self.roles.train), torch.tensor(self.roles.val)
+        started = last_saved = time.monotonic()
+        before = self.seconds
+        try:
+            while not self._done():
+                loss = self._step(labels, train)
+                self._evaluate(loss, labels, val)
+                now = time.monotonic()
+                self.seconds = before + now - started
+                if callback is not None:
+                    callback(
+                        Epoch(
+                            self.epoch,
+                            self.max_epochs,
+                            *(self.history[name][-1] for name in HISTORY_COLUMNS),
+                        )
+                    )
+                if now - last_saved > CHECKPOINT_SECONDS:
+                    self._save()
+                    last_saved = now
+        except KeyboardInterrupt:
+            self._save()
+            raise
+        run = self._finish()
+        if self.path is not None:
+            run.save(self.path)
+        return run
+
+    def _step(self, labels: Tensor, train: Tensor) -> float:
+        self.model.train()
+        self.optimizer.zero_grad()
+        logits = self.model(self.problem.x, self.problem.operator)
+        loss = cross_entropy(logits[train], labels[train])
+        loss.backward()
+        self.optimizer.step()
+        return loss.item()
+
+    def _evaluate(self, loss: float, labels: Tensor, val: Tensor) -> None:
+        val_loss, val_accuracy = math.nan, math.nan
+        if len(val):
+            logits = self._logits()[val]
+            val_loss = cross_entropy(logits, labels[val]).item()
+            val_accuracy = (logits.argmax(1) == labels[val]).double().mean().item()
+        for name, value in zip(HISTORY_COLUMNS, (loss, val_loss, val_accuracy), strict=True):
+            self.history[name].append(value)
+        if val_loss < self.best.loss or not len(val):
+            weights = {k: v.detach().clone() for k, v in self.model.state_dict().items()}
+            self.best = _Best(val_loss, self.epoch, weights)
+
+    def _done(self) -> bool:
+        settings, losses = self.problem.settings, self.history["val_loss"]
+        if self.epoch >= self.max_epochs:
+            return True
+        if not len(self.roles.val) or self.epoch == 0:
+            return False
+        if not math.isfinite(losses[-1]):
+            return True  # diverged: later epochs cannot come back
+        if settings.stopping == "patience":
+            return self.epoch - self.best.epoch >= settings.patience
+        window = losses[-(settings.patience + 1) : -1]
+        return self.epoch > settings.patience and losses[-1] > float(np.mean(window))
+
+    def _logits(self) -> Tensor:
+        self.model.eval()
+        with torch.no_grad():
+            return self.model(self.problem.x, self.problem.operator)
+
+    def _finish(self) -> Run:
+        graph, settings = self.problem.graph, self.problem.settings
+        if not self.best.weights:
+            raise GraphError(
+                "Training diverged in its first epoch: the features are too large for these "
+                "settings. Scale the features, or lower learning_rate."
+            )
+        self.model.load_state_dict(self.best.weights)
+        roles = np.zeros(graph.n, dtype=np.int8)
+        for name in ROLE_NAMES[1:]:
+            roles[getattr(self.roles, name)] = ROLE_NAMES.index(name)
+        return Run(
+            settings=settings,
+            seed=self.seed,
+            threads=torch.get_num_threads(),
+            fingerprint=graph.fingerprint,
+            name=graph.name,
+            classes=graph.classes,
+            nodes=tuple(graph.nodes.tolist()),
+            labels=graph.labels,
+            roles=roles,
+            weights=self.best.weights,
+            history=self.history,
+            probabilities=torch.softmax(self._logits(), dim=1).numpy(),
+            reached=reached(graph, self.roles.train, settings),
+            best_epoch=self.best.epoch,
+            seconds=self.seconds,
+            notes=() if self.roles.note is None else (self.roles.note,),
+            source=self.source,
+        )
+
+    # ------------------------------------------------------------------ checkpoint
+
+    def _save(self) -> None:
+        if self.path is None or not self.best.weights:
+            return
+        tensors = {f"best/{k}": v for k, v in self.best.weights.items()}
+        tensors |= {f"now/{k}": v for k, v in self.model.state_dict().items()}
+        for index, state in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"adam/{index}/{k}": v for k, v in state.items()}
+        tensors |= history_tensors(self.history)
+        tensors["random"] = torch.get_rng_state()
+        header = {
+            "state": "running",
+            "settings": self.problem.settings.as_dict(),
+            "seed": self.seed,
+            "threads": torch.get_num_threads(),
+            "fingerprint": self.problem.graph.fingerprint,
+            "name": self.problem.graph.name,
+            "classes": list(self.problem.graph.classes),
+            "epoch": self.epoch,
+            "best_epoch": self.best.epoch,
+            "best_loss": self.best.loss,
+            "seconds": self.seconds,
+            "source": self.source,
+        }
+        checkpoint_file.write(self.path, header, tensors)
+
+    def restore(self, header: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+        """Take up the state that :meth:`_save` wrote."""
+        try:
+            self.model.load_state_dict(with_prefix(tensors, "now/"))
+            state: dict[int, dict[str, Tensor]] = {}
+            for name, tensor in with_prefix(tensors, "adam/").items():
+                index, key = name.split("/")
+                state.setdefault(int(index), {})[key] = tensor
+            groups = self.optimizer.state_dict()["param_groups"]
+            self.optimizer.load_state_dict({"state": state, "param_groups": groups})
+            self.history = history_from(tensors)
+            best = with_prefix(tensors, "best/")
+            self.best = _Best(header["best_loss"], header["best_epoch"], best)
+            self.seconds = header["seconds"]
+            torch.set_rng_state(tensors["random"])
+        except (KeyError, RuntimeError, ValueError) as error:
+            raise CheckpointError(f"The checkpoint does not fit this network: {error}.") from error
+
+
+def reached(graph: Graph, train: NDArray[np.int64], settings: Settings) -> NDArray[np.bool_]:
+    """Return where at least eps of heat arrives from the training nodes, shape (n,)."""
+    sources = np.zeros(graph.n)
+    sources[train] = 1.0
+    heat = HeatKernel(graph, settings.s).apply(sources)
+    threshold = 1e-4 if not settings.eps else settings.eps
+    result: NDArray[np.bool_] = heat >= threshold
+    return result
+
+
+def network_input(graph: Graph, settings: Settings) -> Tensor | SparseFeatures:
+    """Return the graph's features as the network takes them, shape (n, f)."""
+    features = graph.features
+    if settings.normalize_features:
+        # By the sum of absolute values: for non-negative features the row sum of the paper.
+        total = np.asarray(abs(features).sum(axis=1), dtype=np.float64).ravel()
+        scale = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+        if sp.issparse(features):
+            features = sp.csr_array(sp.diags_array(scale) @ features)
+        else:
+            features = features * scale[:, None]
+    if sp.issparse(features):
+        return SparseFeatures.from_scipy(features)
+    return torch.tensor(features, dtype=torch.float32)
+
+
+def _check_same_run(path: Path, header: dict[str, Any], problem: Problem, seed: int) -> None:
+    if header.get("fingerprint") != problem.graph.fingerprint:
+        raise CheckpointError(f"{path} belongs to another graph than {problem.graph.name}.")
+    wanted = {**problem.settings.as_dict(), "seed": seed}
+    found = {**header.get("settings", {}), "seed": header.get("seed")}
+    for name, value in wanted.items():
+        if found.get(name) != value:
+            raise CheckpointError(
+                f"{path} was started with {name}={found.get(name)!r}, not {value!r}. "
+                "Resume with the same settings, or start anew with --force."
+            )
+
+
+@contextmanager
+def _torch_threads(threads: int | None) -> Iterator[None]:
+    before = torch.get_num_threads()
+    if threads is not None:
+        torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

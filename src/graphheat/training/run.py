@@ -1,0 +1,231 @@
+"""A finished run: weights, history, predictions, and the file that holds them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from graphheat.errors import CheckpointError
+from graphheat.training import checkpoint
+from graphheat.training.recipes import Settings
+
+if TYPE_CHECKING:
+    import pandas
+
+History = dict[str, list[float]]
+HISTORY_COLUMNS = ("train_loss", "val_loss", "val_accuracy")
+ROLE_NAMES = ("", "train", "val", "test")
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What :func:`~graphheat.training.fit` returns.
+
+    Attributes
+    ----------
+    settings, seed, threads
+        What decided the run.
+    weights
+        The network's parameters at the lowest validation loss.
+    probabilities
+        Shape (n, c).
+    reached
+        Whether heat of at least eps arrives from the training nodes, shape (n,).
+    history
+        ``train_loss``, ``val_loss`` and ``val_accuracy``, one number an epoch. Test labels play no
+        part in it.
+    best_epoch, epochs
+        The epoch of the lowest validation loss, and how many were run; epochs count from 1.
+    val_accuracy, test_accuracy
+        Fractions at the best epoch; None without such nodes.
+    notes
+        Sentences the user should read.
+    """
+
+    settings: Settings
+    seed: int
+    threads: int
+    fingerprint: str
+    name: str
+    classes: tuple[Any, ...]
+    nodes: tuple[Any, ...]
+    labels: NDArray[np.int64]
+    roles: NDArray[np.int8]
+    weights: dict[str, Tensor]
+    history: History
+    probabilities: NDArray[np.float32]
+    reached: NDArray[np.bool_]
+    best_epoch: int
+    seconds: float
+    notes: tuple[str, ...] = ()
+    source: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs were run."""
+        return len(self.history["train_loss"])
+
+    @cached_property
+    def predicted(self) -> NDArray[np.int64]:
+        """Predicted class codes, shape (n,)."""
+        return self.probabilities.argmax(axis=1)
+
+    def accuracy(self, role: str) -> float | None:
+        """Return the share of right predictions among the nodes of a role, or None without any."""
+        members = self.roles == ROLE_NAMES.index(role)
+        if not members.any():
+            return None
+        return float((self.predicted == self.labels)[members].mean())
+
+    @property
+    def val_accuracy(self) -> float | None:
+        """Accuracy on the validation nodes."""
+        return self.accuracy("val")
+
+    @property
+    def test_accuracy(self) -> float | None:
+        """Accuracy on the test nodes."""
+        return self.accuracy("test")
+
+    def metrics(self) -> dict[str, Any]:
+        """Return one row of numbers about the run, ready for JSON."""
+        return {
+            "seed": self.seed,
+            "test_accuracy": self.test_accuracy,
+            "val_accuracy": self.val_accuracy,
+            "best_epoch": self.best_epoch,
+            "epochs": self.epochs,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def predictions_frame(self) -> pandas.DataFrame:
+        """Return one row a node: id, label, prediction, confidence, reached, split, p_<class>."""
+        return predictions_table(
+            nodes=list(self.nodes),
+            classes=self.classes,
+            labels=self.labels,
+            probabilities=self.probabilities,
+            reached=self.reached,
+            split=[ROLE_NAMES[role] for role in self.roles],
+        )
+
+    # ------------------------------------------------------------------ file
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the run to one safetensors file, which is replaced as a whole."""
+        header = {
+            "state": "finished",
+            "settings": self.settings.as_dict(),
+            "seed": self.seed,
+            "threads": self.threads,
+            "fingerprint": self.fingerprint,
+            "name": self.name,
+            "classes": list(self.classes),
+            "best_epoch": self.best_epoch,
+            "seconds": self.seconds,
+            "notes": list(self.notes),
+            "source": self.source,
+        }
+        tensors = {
+            **{f"best/{name}": tensor for name, tensor in self.weights.items()},
+            **history_tensors(self.history),
+            "probabilities": torch.tensor(self.probabilities),
+            "reached": torch.tensor(self.reached),
+            "labels": torch.tensor(self.labels),
+            "roles": torch.tensor(self.roles),
+            "nodes": checkpoint.pack_text(list(self.nodes)),
+        }
+        checkpoint.write(path, header, tensors)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Run:
+        """Read a finished run."""
+        header, tensors = checkpoint.read(path)
+        if header.get("state") != "finished":
+            raise CheckpointError(
+                f"{path} holds a run that was interrupted after {header.get('epoch')} epochs. "
+                "Finish it first with --resume."
+            )
+        return cls.from_parts(header, tensors)
+
+    @classmethod
+    def from_parts(cls, header: dict[str, Any], tensors: dict[str, Tensor]) -> Run:
+        """Rebuild a run from what :func:`checkpoint.read` returned."""
+        try:
+            return cls(
+                settings=Settings.from_dict(header["settings"]),
+                seed=header["seed"],
+                threads=header["threads"],
+                fingerprint=header["fingerprint"],
+                name=header["name"],
+                classes=tuple(header["classes"]),
+                nodes=tuple(checkpoint.unpack_text(tensors["nodes"])),
+                labels=tensors["labels"].numpy(),
+                roles=tensors["roles"].numpy(),
+                weights=with_prefix(tensors, "best/"),
+                history=history_from(tensors),
+                probabilities=tensors["probabilities"].numpy(),
+                reached=tensors["reached"].numpy(),
+                best_epoch=header["best_epoch"],
+                seconds=header["seconds"],
+                notes=tuple(header["notes"]),
+                source=header["source"],
+            )
+        except KeyError as error:
+            raise CheckpointError(f"The checkpoint lacks {error}; it is damaged.") from error
+
+
+def predictions_table(
+    nodes: list[Any],
+    classes: tuple[Any, ...],
+    labels: NDArray[np.int64],
+    probabilities: NDArray[Any],
+    reached: NDArray[np.bool_] | None,
+    split: list[str],
+) -> pandas.DataFrame:
+    """Return node, label, predicted, confidence, reached, split and p_<class>, one row a node."""
+    import pandas
+
+    names = np.array(classes, dtype=object)
+    label = np.full(len(labels), None, dtype=object)
+    label[labels >= 0] = names[labels[labels >= 0]]
+    table: dict[str, Any] = {
+        "node": nodes,
+        "label": label,
+        "predicted": names[probabilities.argmax(axis=1)],
+        "confidence": probabilities.max(axis=1),
+        "reached": np.full(len(labels), None, dtype=object) if reached is None else reached,
+        "split": split,
+    }
+    for code, name in enumerate(classes):
+        table[f"p_{name}"] = probabilities[:, code]
+    return pandas.DataFrame(table)
+
+
+def with_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Return the tensors whose names start with ``prefix``, without it."""
+    return {
+        name.removeprefix(prefix): tensor
+        for name, tensor in tensors.items()
+        if name.startswith(prefix)
+    }
+
+
+def history_tensors(history: History) -> dict[str, Tensor]:
+    """Return a history as tensors, one a column."""
+    return {
+        f"history/{name}": torch.tensor(history[name], dtype=torch.float64)
+        for name in HISTORY_COLUMNS
+    }
+
+
+def history_from(tensors: dict[str, Tensor]) -> History:
+    """Undo :func:`history_tensors`."""
+    return {name: tensors[f"history/{name}"].tolist() for name in HISTORY_COLUMNS}
