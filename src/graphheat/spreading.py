@@ -66,7 +66,7 @@ class HeatLabelSpreading(TransductiveClassifier):
         eps = check_number(
             self.eps, "eps", "HeatLabelSpreading", 0.0, 1.0, left="open", right="open"
         )
-        known = graph.split.get("train", np.flatnonzero(graph.labels >= 0))
+        known = _teachers(graph)
         if not len(known):
             raise GraphError("There is no label to spread. Label at least one node.")
         codes = graph.labels[known]
@@ -85,3 +85,13 @@ class HeatLabelSpreading(TransductiveClassifier):
             "HeatLabelSpreading labels only the nodes it was fitted on. "
             "Fit it again on a graph that holds the new ones."
         )
+
+
+def _teachers(graph: Graph) -> NDArray[np.int64]:
+    """Return the train part; without one, every labelled node outside ``val`` and ``test``."""
+    if "train" in graph.split:
+        return graph.split["train"]
+    free = graph.labels >= 0
+    for part in ("val", "test"):
+        free[graph.split.get(part, np.empty(0, np.int64))] = False
+    return np.flatnonzero(free)

@@ -69,7 +69,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         if X is None and adjacency is None:
             return self.probabilities_
         if isinstance(X, Graph):
-            if X is self.graph_ or X.fingerprint == self.graph_.fingerprint:
+            if X is self.graph_ or X.fingerprint == self._fitted_fingerprint():
                 return self.probabilities_
             return self._foreign_proba(X)
         X = self._check_features(X, reset=False)
@@ -78,7 +78,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
                 return self.probabilities_
             if self._has_own_adjacency:
                 raise ParameterError(
-                    "This X is not the one that was fitted, and its edges are not known. "
+                    "This X is not known to be the fitted one, and its edges are not known. "
                     "Pass adjacency=, or call predict() for the fitted nodes."
                 )
         return self._foreign_proba(
@@ -97,13 +97,22 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         graph = self.graph_ if X is None else X
         if not isinstance(graph, Graph):
-            raise ParameterError("score needs y beside X, or a Graph with test nodes.")
+            raise ParameterError(
+                "score needs y beside X, or a Graph with test nodes; a loaded model holds neither."
+                if X is None
+                else "score needs y beside X, or a Graph with test nodes."
+            )
         test = graph.split.get("test", np.empty(0, np.int64))
         test = test[graph.labels[test] >= 0]
         if not len(test):
             raise GraphError("The graph has no labelled test nodes to score. Pass X and y.")
         truth = class_array(graph.classes)[graph.labels[test]]
         return float((self.predict(graph)[test] == truth).mean())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     # ------------------------------------------------------------------ for subclasses
 
@@ -112,6 +121,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     def _foreign_proba(self, graph: Graph) -> NDArray[Any]:
         raise NotImplementedError
+
+    def _fitted_fingerprint(self) -> str:
+        return self.graph_.fingerprint
 
     def _check_features(self, X: Any, *, reset: bool) -> Any:
         return validate_data(
@@ -134,7 +146,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _is_fitted_input(self, X: Any) -> bool:
-        fitted = self.graph_.features
+        fitted = None if self.graph_ is None else self.graph_.features
         if fitted is None or X.shape != fitted.shape:
             return False
         if sp.issparse(X) or sp.issparse(fitted):

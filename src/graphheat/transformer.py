@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from graphheat.errors import GraphError
 from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
 from graphheat.io import from_arrays
@@ -24,7 +25,8 @@ class HeatDiffusion(TransformerMixin, BaseEstimator):
     s
         Diffusion time.
     adjacency
-        Symmetric matrix, shape (n, n), or Graph; None: the nearest neighbours of X.
+        Symmetric matrix, shape (n, n), or Graph; None: the edges of X where it is a Graph, else its
+        nearest neighbours.
     tol
         Accuracy of e^{-sL}X in spectral norm.
     neighbors
@@ -56,9 +58,8 @@ class HeatDiffusion(TransformerMixin, BaseEstimator):
         self.neighbors = neighbors
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Check X, shape (n, f), and build the kernel; y plays no part."""
-        X = self._check(X, reset=True)
-        self.kernel_ = self._kernel(X)
+        """Check X, shape (n, f) or a Graph, and build the kernel; y plays no part."""
+        self.kernel_ = self._kernel(self._check(X, reset=True), self._edges(X))
         return self
 
     def transform(self, X: Any) -> NDArray[np.floating[Any]]:
@@ -68,19 +69,24 @@ class HeatDiffusion(TransformerMixin, BaseEstimator):
         is diffused on its own nearest-neighbour graph.
         """
         check_is_fitted(self)
-        X = self._check(X, reset=False)
-        kernel = self.kernel_ if self.adjacency is not None else self._kernel(X)
-        return kernel.apply(X)
+        features, edges = self._check(X, reset=False), self._edges(X)
+        kernel = self.kernel_ if self.adjacency is not None else self._kernel(features, edges)
+        return kernel.apply(features)
 
     def _check(self, X: Any, *, reset: bool) -> Any:
         if isinstance(X, Graph):
+            if X.features is None:
+                raise GraphError(f"{X.name} has no features to diffuse.")
             X = X.features
         return validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset
         )
 
-    def _kernel(self, X: Any) -> HeatKernel:
-        graph = from_arrays(X, None, adjacency=self.adjacency, neighbors=self.neighbors)
+    def _edges(self, X: Any) -> Any:
+        return X if self.adjacency is None and isinstance(X, Graph) else self.adjacency
+
+    def _kernel(self, X: Any, edges: Any) -> HeatKernel:
+        graph = from_arrays(X, None, adjacency=edges, neighbors=self.neighbors)
         return HeatKernel(graph, self.s, tol=self.tol)
 
     def __sklearn_tags__(self) -> Any:

@@ -35,7 +35,7 @@ class GraphHeatClassifier(TransductiveClassifier):
     neighbors
         Neighbours in the graph that is made of X when no adjacency is given.
     threads
-        Threads for torch and the kernel; default: torch's own.
+        Threads to use; default: as :func:`graphheat.fit` chooses.
     random_state
         Seed, RandomState or None.
 
@@ -120,6 +120,9 @@ class GraphHeatClassifier(TransductiveClassifier):
     def _foreign_proba(self, graph: Graph) -> NDArray[Any]:
         result: NDArray[Any] = probabilities_on(self.run_, graph)
         return result
+
+    def _fitted_fingerprint(self) -> str:
+        return self.run_.fingerprint
 
     def predictions_frame(self) -> pandas.DataFrame:
         """Return one row a node: node, label, predicted, confidence, reached, split, p_<class>."""

@@ -81,7 +81,7 @@ def evaluate(
     >>> len(result.runs), result.mean > 0.6
     (2, True)
     """
-    seeds = list(seeds)
+    seeds = list(seeds) if isinstance(seeds, Iterable) else []
     if not seeds or len(set(seeds)) != len(seeds):
         raise ParameterError(
             f"The 'seeds' parameter of evaluate must be distinct integers. Got {seeds!r} instead."

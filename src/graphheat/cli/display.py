@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -31,7 +32,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | No
     """Print a table; numbers are set to the right."""
     if title is not None:
         out.print(f"[bold]{escape(title)}[/bold]", highlight=False)
-    result = Table()
+    result = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for position, name in enumerate(columns):
         cells = [row[position] for row in rows]
         numeric = all(isinstance(cell, (int, float)) or cell is None for cell in cells)
@@ -50,7 +51,7 @@ def cell_text(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:.4g}" if abs(value) >= 10 or 0 < abs(value) < 1e-3 else f"{value:.4f}"
+        return f"{value:.4g}"
     return str(value)
 
 

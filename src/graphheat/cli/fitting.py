@@ -81,6 +81,8 @@ def fit(
             progress=lambda done, n: bar.update(task, completed=done),
         )
         bar.remove_task(task)
+        if folder is not None:  # the old run goes only now that the new one is known to start
+            run_folder.clear(folder, keep_runs=not force)
         runs = [
             _run(problem, each, folder, seeds is not None, source, threads, resume, bar)
             for each in chosen

@@ -31,7 +31,9 @@ def common(command: Command) -> Command:
 def threads(command: Command) -> Command:
     """Add --threads."""
     return click.option(
-        "--threads", type=click.IntRange(min=1), help="Threads to use (default: all cores)."
+        "--threads",
+        type=click.IntRange(min=1),
+        help="Threads to use (default: by the size of the job).",
     )(command)
 
 

@@ -28,20 +28,27 @@ def open_folder(path: str, *, resume: bool, force: bool) -> Path:
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OutputError(f"{folder} cannot be written to.")
     held = [*_run_files(folder), *_seed_folders(folder)]
-    if held and force:
-        for seed_folder in _seed_folders(folder):
-            for file in _run_files(seed_folder):
-                file.unlink()
-            if not any(seed_folder.iterdir()):
-                seed_folder.rmdir()
-        for file in _run_files(folder):
-            file.unlink()
-    elif held and not resume:
+    if held and not (resume or force):
         raise OutputError(
             f"{folder} already holds a run. Pass --resume to go on with it, or --force to "
             "replace it."
         )
     return folder
+
+
+def clear(folder: Path, *, keep_runs: bool) -> None:
+    """Remove what a killed process left half-written and, unless ``keep_runs``, whole runs."""
+    for place in (*_seed_folders(folder), folder):
+        doomed = [file for name in FILES for file in _asides(place, name)]
+        for file in doomed if keep_runs else [*doomed, *_run_files(place)]:
+            file.unlink()
+        if place != folder and not any(place.iterdir()):
+            place.rmdir()
+
+
+def _asides(folder: Path, name: str) -> list[Path]:
+    stem, suffix = Path(name).stem, Path(name).suffix
+    return list(folder.glob(f".{stem}.*.part{suffix}"))
 
 
 def _run_files(folder: Path) -> list[Path]:

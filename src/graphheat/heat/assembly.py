@@ -18,7 +18,7 @@ def threshold(heat: NDArray[Any], eps: float) -> NDArray[np.bool_]:
     if eps == 0:
         return np.asarray(heat != 0)
     limit = heat.dtype.type(eps)
-    if limit < eps:  # rounded down to float32, it would let in what is below eps
+    if float(limit) < eps:  # rounded down to float32, it would let in what is below eps
         limit = np.nextafter(limit, heat.dtype.type(1))
     return np.asarray(heat >= limit)
 

@@ -1,6 +1,7 @@
 """One training loop: recipes, stopping, checkpoints, and the run they make."""
 
-from graphheat.training.loop import Epoch, Problem, fit, prepare, train
+from graphheat.training.loop import Epoch, fit, train
+from graphheat.training.problem import Problem, prepare
 from graphheat.training.recipes import RECIPES, Settings, settings_for
 from graphheat.training.run import Run
 

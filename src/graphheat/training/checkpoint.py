@@ -40,7 +40,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Tensor
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, ValueError, OSError) as error:
         raise CheckpointError(f"{path} is damaged and cannot be read ({error}).") from error
-    if not isinstance(header, dict) or "schema" not in header:
+    if not isinstance(header, dict) or not isinstance(header.get("schema"), int):
         raise CheckpointError(f"{path} is a safetensors file, but not one of graphheat's.")
     if header["schema"] > SCHEMA:
         raise CheckpointError(

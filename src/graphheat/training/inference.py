@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from graphheat.errors import GraphError
 from graphheat.graph import Graph
 from graphheat.nn import GraphHeat, heat_operator
-from graphheat.training.loop import network_input
 from graphheat.training.run import Run, predictions_table
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def probabilities_on(run: Run, graph: Graph, *, threads: int | None = None) -> N
         threads=threads,
     )
     with torch.no_grad():
-        logits = model(network_input(graph, settings), operator)
+        logits = model(run.scaling.apply(graph.features), operator)
     return torch.softmax(logits.double(), dim=1).numpy()
 
 

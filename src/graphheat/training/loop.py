@@ -12,20 +12,18 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from graphheat.errors import CheckpointError, GraphError, OutputError
 from graphheat.graph import Graph
-from graphheat.heat import HeatKernel
 from graphheat.heat.kernel import Progress
-from graphheat.nn import GraphHeat, HeatOperator, SparseFeatures, heat_operator
+from graphheat.nn import GraphHeat
 from graphheat.training import checkpoint as checkpoint_file
 from graphheat.training.holdout import Roles, assign_roles
-from graphheat.training.recipes import Settings, settings_for
+from graphheat.training.problem import Problem, prepare, reached
+from graphheat.training.recipes import check_seed, settings_for
 from graphheat.training.run import (
     HISTORY_COLUMNS,
     ROLE_NAMES,
@@ -48,16 +46,6 @@ class Epoch(NamedTuple):
     train_loss: float
     val_loss: float
     val_accuracy: float
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """A graph made ready for training: what all seeds share."""
-
-    graph: Graph
-    settings: Settings
-    x: Tensor | SparseFeatures
-    operator: HeatOperator
 
 
 def fit(
@@ -87,7 +75,8 @@ def fit(
     s, eps
         Diffusion time and threshold; by default the recipe's. ``eps=None``: implicit kernel.
     threads
-        Threads for torch and the kernel; default: torch's own.
+        Threads for the kernel and the network; default: all cores for the kernel, and for the
+        network one on small graphs and torch's own number on large ones.
     checkpoint
         File to keep the run in; replaced as a whole about once a second and at the end.
     resume
@@ -113,32 +102,6 @@ def fit(
     )
 
 
-def prepare(
-    graph: Graph,
-    settings: Settings,
-    *,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Problem:
-    """Normalise features and compute the kernel, once for all seeds."""
-    if graph.features is None:
-        raise GraphError(
-            f"{graph.name} has no features, which GraphHeat learns from. "
-            "Use HeatLabelSpreading, which needs labels alone."
-        )
-    assign_roles(graph, 0)  # labels that cannot teach are said before a kernel is computed
-    operator = heat_operator(
-        graph,
-        settings.s,
-        K=settings.K,
-        eps=settings.eps,
-        zero_diagonal=settings.zero_diagonal,
-        threads=threads,
-        progress=progress,
-    )
-    return Problem(graph, settings, network_input(graph, settings), operator)
-
-
 def train(
     problem: Problem,
     seed: int = 0,
@@ -150,6 +113,7 @@ def train(
     source: dict[str, Any] | None = None,
 ) -> Run:
     """Train on a prepared problem; see :func:`fit`. ``source`` is kept in the run as it is."""
+    seed = check_seed(seed)
     path = None if checkpoint is None else Path(checkpoint)
     saved = None
     if path is not None and path.exists():
@@ -157,10 +121,11 @@ def train(
             raise OutputError(f"{path} already holds a run. Pass resume=True, or remove it.")
         header, tensors = checkpoint_file.read(path)
         _check_same_run(path, header, problem, seed)
-        if header["state"] == "finished":
+        if header.get("state") == "finished":
             return Run.from_parts(header, tensors)
         saved = header, tensors
         threads = threads or header["threads"]
+    threads = threads or _default_threads(problem)
     with _torch_threads(threads), torch.random.fork_rng(devices=[]):
         trainer = _Trainer(problem, seed, path, source or {})
         if saved is not None:
@@ -206,6 +171,7 @@ class _Trainer:
         self.history: History = {name: [] for name in HISTORY_COLUMNS}
         self.best = _Best()
         self.seconds = 0.0
+        self.between_epochs = True
 
     @property
     def epoch(self) -> int:
@@ -223,8 +189,10 @@ class _Trainer:
         before = self.seconds
         try:
             while not self._done():
+                self.between_epochs = False
                 loss = self._step(labels, train)
                 self._evaluate(loss, labels, val)
+                self.between_epochs = True
                 now = time.monotonic()
                 self.seconds = before + now - started
                 if callback is not None:
@@ -239,7 +207,8 @@ class _Trainer:
                     self._save()
                     last_saved = now
         except KeyboardInterrupt:
-            self._save()
+            if self.between_epochs:  # half an epoch cannot be resumed; the last checkpoint can
+                self._save()
             raise
         run = self._finish()
         if self.path is not None:
@@ -287,12 +256,14 @@ class _Trainer:
 
     def _finish(self) -> Run:
         graph, settings = self.problem.graph, self.problem.settings
-        if not self.best.weights:
+        if self.best.weights:
+            self.model.load_state_dict(self.best.weights)
+        probabilities = torch.softmax(self._logits(), dim=1).numpy()
+        if not self.best.weights or not np.isfinite(probabilities).all():
             raise GraphError(
-                "Training diverged in its first epoch: the features are too large for these "
-                "settings. Scale the features, or lower learning_rate."
+                "Training diverged: the features are too large for these settings. "
+                "Scale the features, or lower learning_rate."
             )
-        self.model.load_state_dict(self.best.weights)
         roles = np.zeros(graph.n, dtype=np.int8)
         for name in ROLE_NAMES[1:]:
             roles[getattr(self.roles, name)] = ROLE_NAMES.index(name)
@@ -307,8 +278,9 @@ class _Trainer:
             labels=graph.labels,
             roles=roles,
             weights=self.best.weights,
+            scaling=self.problem.scaling,
             history=self.history,
-            probabilities=torch.softmax(self._logits(), dim=1).numpy(),
+            probabilities=probabilities,
             reached=reached(graph, self.roles.train, settings),
             best_epoch=self.best.epoch,
             seconds=self.seconds,
@@ -362,32 +334,6 @@ class _Trainer:
             raise CheckpointError(f"The checkpoint does not fit this network: {error}.") from error
 
 
-def reached(graph: Graph, train: NDArray[np.int64], settings: Settings) -> NDArray[np.bool_]:
-    """Return where at least eps of heat arrives from the training nodes, shape (n,)."""
-    sources = np.zeros(graph.n)
-    sources[train] = 1.0
-    heat = HeatKernel(graph, settings.s).apply(sources)
-    threshold = 1e-4 if not settings.eps else settings.eps
-    result: NDArray[np.bool_] = heat >= threshold
-    return result
-
-
-def network_input(graph: Graph, settings: Settings) -> Tensor | SparseFeatures:
-    """Return the graph's features as the network takes them, shape (n, f)."""
-    features = graph.features
-    if settings.normalize_features:
-        # By the sum of absolute values: for non-negative features the row sum of the paper.
-        total = np.asarray(abs(features).sum(axis=1), dtype=np.float64).ravel()
-        scale = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
-        if sp.issparse(features):
-            features = sp.csr_array(sp.diags_array(scale) @ features)
-        else:
-            features = features * scale[:, None]
-    if sp.issparse(features):
-        return SparseFeatures.from_scipy(features)
-    return torch.tensor(features, dtype=torch.float32)
-
-
 def _check_same_run(path: Path, header: dict[str, Any], problem: Problem, seed: int) -> None:
     if header.get("fingerprint") != problem.graph.fingerprint:
         raise CheckpointError(f"{path} belongs to another graph than {problem.graph.name}.")
@@ -401,11 +347,16 @@ def _check_same_run(path: Path, header: dict[str, Any], problem: Problem, seed: 
             )
 
 
+def _default_threads(problem: Problem) -> int:
+    """One thread while a product takes about a millisecond: more would wait for each other."""
+    work = problem.operator.nnz * problem.settings.hidden
+    return 1 if work < 50_000_000 else torch.get_num_threads()
+
+
 @contextmanager
-def _torch_threads(threads: int | None) -> Iterator[None]:
+def _torch_threads(threads: int) -> Iterator[None]:
     before = torch.get_num_threads()
-    if threads is not None:
-        torch.set_num_threads(threads)
+    torch.set_num_threads(threads)
     try:
         yield
     finally:

@@ -10,6 +10,7 @@ from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import choose
 from graphheat.heat.ranges import check_count, check_eps, check_number, check_s
+from graphheat.training.scaling import ScalingKind, suitable_scaling
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,9 @@ class Settings:
         ``"patience"``: stop when the validation loss has not fallen for ``patience`` epochs (the
         paper). ``"mean"``: after ``patience`` epochs, stop when it is above the mean of the last
         ``patience`` (the authors' code). Either way the weights of the lowest loss are kept.
+    scaling
+        ``"rows"``: divide each row of features by its sum (the paper). ``"columns"``: standardise
+        each column. ``"none"``: take them as they are.
     """
 
     recipe: str = "paper"
@@ -40,7 +44,7 @@ class Settings:
     patience: int = 200
     stopping: Literal["patience", "mean"] = "patience"
     zero_diagonal: bool = False
-    normalize_features: bool = True
+    scaling: ScalingKind = "rows"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON."""
@@ -80,7 +84,9 @@ def settings_for(
         Threshold; None: implicit kernel; ``"recipe"``: the paper's for its three data sets,
         elsewhere 1e-4.
     **changes
-        Other fields of :class:`Settings` to replace.
+        Other fields of :class:`Settings` to replace. ``scaling`` is by default ``"rows"`` for
+        features that are mostly zeros, as the paper's are, and ``"columns"`` for tables of
+        measurements.
     """
     choose("fit", "recipe", recipe, tuple(RECIPES))
     base = RECIPES[recipe]
@@ -88,6 +94,7 @@ def settings_for(
     unknown = set(changes) - {field.name for field in fields(Settings)}
     if unknown:
         raise ParameterError(f"fit has no setting {sorted(unknown)[0]!r}.")
+    changes.setdefault("scaling", suitable_scaling(graph))
     settings = replace(
         base,
         s=default_s if s is None else s,
@@ -97,7 +104,18 @@ def settings_for(
     return _checked(settings)
 
 
+def check_seed(seed: int) -> int:
+    """Return ``seed`` as an int in [0, 2⁶³), or raise."""
+    if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= seed < 2**63:
+        raise ParameterError(
+            f"The 'seed' parameter of fit must be an int in [0, 2^63). Got {seed!r} instead."
+        )
+    return seed.__index__()
+
+
 def _checked(settings: Settings) -> Settings:
+    choose("fit", "scaling", settings.scaling, ("rows", "columns", "none"))
+    choose("fit", "stopping", settings.stopping, ("patience", "mean"))
     if isinstance(settings.eps, str):
         raise ParameterError(
             "The 'eps' parameter of fit must be a number in [0, 1), None or 'recipe'. "

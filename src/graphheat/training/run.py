@@ -15,6 +15,7 @@ from torch import Tensor
 from graphheat.errors import CheckpointError
 from graphheat.training import checkpoint
 from graphheat.training.recipes import Settings
+from graphheat.training.scaling import Scaling
 
 if TYPE_CHECKING:
     import pandas
@@ -32,8 +33,8 @@ class Run:
     ----------
     settings, seed, threads
         What decided the run.
-    weights
-        The network's parameters at the lowest validation loss.
+    weights, scaling
+        The network's parameters at the lowest validation loss, and how its input is scaled.
     probabilities
         Shape (n, c).
     reached
@@ -59,6 +60,7 @@ class Run:
     labels: NDArray[np.int64]
     roles: NDArray[np.int8]
     weights: dict[str, Tensor]
+    scaling: Scaling
     history: History
     probabilities: NDArray[np.float32]
     reached: NDArray[np.bool_]
@@ -135,6 +137,7 @@ class Run:
         }
         tensors = {
             **{f"best/{name}": tensor for name, tensor in self.weights.items()},
+            **{f"input/{name}": tensor for name, tensor in self.scaling.tensors().items()},
             **history_tensors(self.history),
             "probabilities": torch.tensor(self.probabilities),
             "reached": torch.tensor(self.reached),
@@ -159,8 +162,9 @@ class Run:
     def from_parts(cls, header: dict[str, Any], tensors: dict[str, Tensor]) -> Run:
         """Rebuild a run from what :func:`checkpoint.read` returned."""
         try:
+            settings = Settings.from_dict(header["settings"])
             return cls(
-                settings=Settings.from_dict(header["settings"]),
+                settings=settings,
                 seed=header["seed"],
                 threads=header["threads"],
                 fingerprint=header["fingerprint"],
@@ -170,6 +174,7 @@ class Run:
                 labels=tensors["labels"].numpy(),
                 roles=tensors["roles"].numpy(),
                 weights=with_prefix(tensors, "best/"),
+                scaling=Scaling.from_tensors(settings.scaling, with_prefix(tensors, "input/")),
                 history=history_from(tensors),
                 probabilities=tensors["probabilities"].numpy(),
                 reached=tensors["reached"].numpy(),
