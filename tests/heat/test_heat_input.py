@@ -24,7 +24,21 @@ def says(parameter, value):
 
 
 @pytest.mark.parametrize(
-    "s", [-1, -1e-9, math.nan, math.inf, -math.inf, 1e7, 10**400, "a", "1", True, None, [1, 2]]
+    "s",
+    [
+        -1,
+        -1e-9,
+        math.nan,
+        math.inf,
+        -math.inf,
+        1e7,
+        pytest.param(10**400, id="1e400"),
+        "a",
+        "1",
+        True,
+        None,
+        [1, 2],
+    ],
 )
 def test_s_is_a_number_from_0_to_a_million(s):
     with pytest.raises(ParameterError, match=says("s", s)):

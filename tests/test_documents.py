@@ -1,0 +1,58 @@
+"""Every code block of the README and the docs, and every example, runs."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PEOPLE = ROOT / "examples" / "people"
+BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(language):
+    for document in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for number, match in enumerate(BLOCK.finditer(document.read_text(encoding="utf-8"))):
+            if match[1] == language:
+                yield pytest.param(match[2], id=f"{document.name}-{number}")
+
+
+@pytest.fixture
+def people(tmp_path):
+    for file in PEOPLE.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    return tmp_path
+
+
+def run(command, folder):
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.mark.parametrize("code", blocks("python"))
+def test_every_python_block_runs(code, people):
+    run([sys.executable, "-W", "error", "-c", code], people)
+
+
+@pytest.mark.parametrize("script", blocks("sh"))
+def test_every_graphheat_command_of_a_shell_block_runs(script, people):
+    for line in script.splitlines():
+        words = line.split("#")[0].split()
+        if words[:1] != ["graphheat"] or "pubmed" in words:
+            continue  # make targets, pip, and runs of an hour
+        run([sys.executable, "-W", "error", "-m", *words], people)
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
+def test_every_example_runs(example, tmp_path):
+    done = run([sys.executable, "-W", "error", str(example)], tmp_path)
+    assert done.stdout
+
+
+def test_relative_links_of_the_documents_lead_somewhere():
+    for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
