@@ -175,6 +175,10 @@ def _weight_rules(weight: NDArray[Any]) -> tuple[tuple[NDArray[np.bool_], str], 
 
 
 def _check_weights(matrix: sp.csr_array) -> None:
+    with np.errstate(over="ignore"):
+        too_heavy = np.isfinite(matrix.data).all() and not np.isfinite(matrix.sum(axis=1)).all()
+    if too_heavy:
+        raise GraphError("Edge weights are too large: a node's degree overflows. Scale them down.")
     for bad, rule in _weight_rules(matrix.data):
         if bad.any():
             at = int(np.argmax(bad))
@@ -191,7 +195,8 @@ def _check_symmetry(matrix: sp.csr_array) -> None:
     if difference.nnz:
         difference.sort_indices()
         i, j = _entry(difference, 0)
+        stored = difference.multiply(matrix).count_nonzero()  # of a one-way pair, the way there is
         raise GraphError(
-            f"adjacency must be symmetric; {difference.nnz:,} of {matrix.nnz:,} entries differ "
-            f"(first at ({i}, {j})). Pass symmetrize='max'."
+            f"adjacency must be symmetric; {stored:,} of {matrix.nnz:,} entries differ "
+            f"(first at ({i}, {j})). Pass symmetrize='max' where the Graph is made."
         )

@@ -62,9 +62,11 @@ def proven_rounding(s: float, order: int, longest_row: int, unit: float) -> floa
 
     A step T_{k+1} = 2 S T_k − T_{k-1} commits at most (2d + 7) units, d being the longest row of S;
     what step j commits reaches T_k through U_{k-j}(S), of norm at most k − j + 1; and
-    Σ c_k k² = s, Σ c_k k ≤ √s. Adding up the order + 1 terms costs a unit each.
+    Σ c_k k² = s, Σ c_k k ≤ √s. S itself is off by d + 5 units, from adding up the degrees, which
+    moves e^{-sL} by s times that. Adding up the order + 1 terms costs a unit each.
     """
-    return unit * ((s + math.sqrt(s)) * (longest_row + 4) + order + 2)
+    recurrence = (s + math.sqrt(s)) * (longest_row + 4)
+    return unit * (recurrence + s * (longest_row + 5) + order + 2)
 
 
 def expand(

@@ -272,7 +272,13 @@ class HeatKernel:
         per_row = max(1, expansion.order) * max(1, self._S.nnz)
         size = int(min(self.n, SAMPLE, max(8, SAMPLE_WORK // per_row)))
         sample = np.unique(np.linspace(0, self.n - 1, size).astype(np.int64))
-        mean = self.rows(sample, eps).nnz / len(sample)
+        # By blocks whatever the method: a plan must not cost an eigendecomposition.
+        kept = 0
+        for strip in _strips(sample):
+            block = blocks.unit_columns(self.n, strip, expansion.dtype)
+            heat = blocks.diffuse(self._matrix_in(expansion.dtype), block, [expansion])[0]
+            kept += int(threshold(heat, eps).sum())
+        mean = kept / len(sample)
         entries = min(self.n**2, int(mean * self.n))
         number = expansion.dtype.itemsize
         # The halves in blocks and joined, their mirror image, and the sum of both.
@@ -303,12 +309,20 @@ class HeatKernel:
     def _entry_expansion(self, eps: float) -> Expansion:
         tol = self.tol if eps == 0 else min(self.tol, eps / 10)
         if tol not in self._entry_expansions:
-            self._entry_expansions[tol] = expand(
-                self.s,
-                tol,
-                self._longest_row,
-                lambda e: probes.entry_error(self._S, self._single, self._root_degrees, e),
-            )
+            try:
+                self._entry_expansions[tol] = expand(
+                    self.s,
+                    tol,
+                    self._longest_row,
+                    lambda e: probes.entry_error(self._S, self._single, self._root_degrees, e),
+                )
+            except ParameterError:
+                if tol == self.tol:
+                    raise
+                raise ParameterError(
+                    f"An eps of {eps:g} asks for entries to {tol:g}, beyond float64 at "
+                    f"s = {self.s:g} on this graph. Raise eps, or pass eps=0."
+                ) from None
         return self._entry_expansions[tol]
 
     def _heat_of(self, indices: NDArray[np.int64], expansion: Expansion) -> NDArray[Any]:

@@ -37,7 +37,8 @@ class HeatConv(nn.Module):
     K
         Number of kernel terms, at least 1. K = 1 is a linear layer.
     eps
-        None: implicit, by Chebyshev products, exact to 1e-6, no matrix: cheapest on larger graphs.
+        None: implicit, by Chebyshev products cut off at 1e-6, no threshold, no matrix: cheapest on
+        larger graphs.
         A number: explicit; entries of each e^{-ksL} below it are dropped, as in the paper.
     learn_s
         Make s a parameter, kept ≥ 0 by a softplus; implicit only.
@@ -131,6 +132,10 @@ class HeatConv(nn.Module):
                 )
         else:
             operator = self._operator(x, edge_index, edge_weight)
+        if x.dtype != operator.dtype:
+            raise ParameterError(
+                f"x is {x.dtype} and the operator {operator.dtype}; build it with dtype={x.dtype}."
+            )
         if x.size(0) != operator.n:
             raise ParameterError(
                 f"x must have one row a node; got {x.size(0)} for {operator.n} nodes."
