@@ -1,85 +1,95 @@
-"""What a heat product costs forward and backward; ratios in one run.
+"""What a heat product costs a training step, forward and backward; ratios in one run.
 
-    python benchmarks/train_step.py [--repeats 7] [--out benchmarks/results/train_step.json]
+    python benchmarks/train_step.py [--rounds 7]
 
-For the paper's kernels and 16 columns (its hidden units): the explicit product with the symmetric
-backward pass, the same product under torch's own autograd, and the implicit product. Ways are
-interleaved, one thread, best of several.
+For the paper's kernels and 16 columns (its hidden units), one thread: the explicit product with the
+symmetric backward pass, the implicit product, and peers over the same kernel: torch's own autograd
+for CSR, PyG's gather and scatter, a dense matrix.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any
 
 import torch
+from interleave import report
+from torch import Tensor
 
 from graphheat import datasets
 from graphheat.nn import heat_operator
 from graphheat.training.recipes import PUBLISHED
 
 COLUMNS = 16
+SMALL = 5_000  # nodes up to which the slow peers are run
 
 
-def forward_backward(
-    product: Callable[[torch.Tensor], torch.Tensor], n: int
-) -> tuple[float, float]:
-    x = torch.rand(n, COLUMNS, requires_grad=True)
-    gradient = torch.rand(n, COLUMNS)
-    started = time.perf_counter()
-    y = product(x)
-    middle = time.perf_counter()
-    y.backward(gradient)
-    return middle - started, time.perf_counter() - middle
-
-
-def measure(name: str, repeats: int) -> dict[str, dict[str, float]]:
+def ways_for(name: str) -> dict[str, Callable[[Tensor], Tensor]]:
     graph = datasets.load(name)
     s, eps = PUBLISHED[name]
     explicit, implicit = heat_operator(graph, s, eps=eps), heat_operator(graph, s)
     matrix = explicit._matrices[0]
     zero = torch.zeros(graph.n, COLUMNS)
-    ways: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    ways: dict[str, Callable[[Tensor], Tensor]] = {
         "explicit": lambda x: explicit([zero, x]),
         "implicit": lambda x: implicit([zero, x]),
-        "explicit, torch autograd": lambda x: matrix @ x,
+        "torch CSR autograd": lambda x: matrix @ x,
     }
+    if graph.n <= SMALL:
+        dense = matrix.to_dense()
+        ways["dense"] = lambda x: dense @ x
+        try:
+            from torch_geometric.nn import SimpleConv
+        except ImportError:
+            print("PyG is not installed: its message passing is left out")
+        else:
+            coo = matrix.to_sparse_coo().coalesce()
+            layer = SimpleConv(aggr="sum")
+            ways["PyG message passing"] = lambda x: layer(x, coo.indices(), coo.values())
+    return ways
+
+
+def forward_backward(way: Callable[[Tensor], Tensor], n: int) -> tuple[float, float]:
+    x, gradient = torch.rand(n, COLUMNS, requires_grad=True), torch.rand(n, COLUMNS)
+    started = time.perf_counter()
+    y = way(x)
+    middle = time.perf_counter()
+    y.backward(gradient)
+    return middle - started, time.perf_counter() - middle
+
+
+def measure(name: str, rounds: int) -> list[dict[str, Any]]:
+    ways, n = ways_for(name), datasets.load(name).n
     best = {way: (float("inf"), float("inf")) for way in ways}
-    for repeat in range(repeats):
+    for round_number in range(rounds):
         for way, product in ways.items():
-            if way == "explicit, torch autograd" and repeat > 1 and graph.n > 10_000:
-                continue  # seconds each; two are enough for a minimum
-            forward, backward = forward_backward(product, graph.n)
+            if sum(best[way]) > 1.0 and round_number > 1:
+                continue  # seconds each: two are enough for a minimum
+            forward, backward = forward_backward(product, n)
             best[way] = min(best[way][0], forward), min(best[way][1], backward)
-    return {
-        way: {"forward_ms": 1e3 * f, "backward_ms": 1e3 * b, "backward_over_forward": b / f}
-        for way, (f, b) in best.items()
-    }
+    step = sum(best["explicit"])
+    return [
+        {
+            "graph": name,
+            "way": way,
+            "step / explicit step": (forward + backward) / step,
+            "backward / forward": backward / forward,
+            "forward ms": 1e3 * forward,
+            "backward ms": 1e3 * backward,
+        }
+        for way, (forward, backward) in best.items()
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument(
-        "--out", type=Path, default=Path(__file__).parent / "results/train_step.json"
-    )
+    parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    results = {}
-    print("| graph | way | backward / forward | forward ms | backward ms |")
-    print("|---|---|---:|---:|---:|")
-    for name in PUBLISHED:
-        results[name] = measure(name, arguments.repeats)
-        for way, row in results[name].items():
-            print(
-                f"| {name} | {way} | {row['backward_over_forward']:.2f} | "
-                f"{row['forward_ms']:.2f} | {row['backward_ms']:.2f} |"
-            )
-    arguments.out.parent.mkdir(exist_ok=True)
-    arguments.out.write_text(json.dumps(results, indent=2) + "\n")
+    rows = [row for name in PUBLISHED for row in measure(name, arguments.rounds)]
+    report("train_step", rows, torch=torch.__version__, threads=1)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,73 @@
+"""How fast e^{-sL}X is, beside peers that compute the same to the same accuracy.
+
+    python benchmarks/apply.py [--rounds 5]
+
+Chebyshev products of one order, in scipy, torch (CSR, MKL) and here, and scipy's expm_multiply,
+which aims at its own accuracy. One thread, float32 and float64.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from interleave import best_of, report
+from scipy.sparse.linalg import expm_multiply
+
+from graphheat import HeatKernel, datasets
+from graphheat.heat import blocks, laplacian
+from graphheat.heat.laplacian import normalized_adjacency
+from graphheat.nn.csr import to_torch
+from graphheat.nn.operator import _chebyshev
+
+S, TOL = 3.0, 1e-3
+CASES = {"cora": (16, 64, 500, 1433), "pubmed": (16, 64, 500)}
+
+
+def ways_for(name: str, columns: int, dtype: type) -> dict[str, Callable[[], Any]]:
+    from graphheat.heat import compiled
+
+    graph = datasets.load(name)
+    X = np.random.default_rng(0).random((graph.n, columns)).astype(dtype)
+    matrix = normalized_adjacency(graph.adjacency).astype(dtype)
+    expansion = HeatKernel(graph, S, tol=TOL)._expansion
+    tensor, S_torch = torch.from_numpy(X), to_torch(matrix, torch.from_numpy(X).dtype)
+    L = laplacian(graph.adjacency).astype(dtype)
+    ways: dict[str, Callable[[], Any]] = {
+        "graphheat": lambda: compiled.diffuse(matrix, X, [expansion]),
+        "scipy CSR": lambda: blocks.diffuse(matrix, X, [expansion]),
+        "torch CSR": lambda: _chebyshev(S_torch, tensor, expansion.coefficients),
+    }
+    if columns <= 64:
+        ways["expm_multiply"] = lambda: expm_multiply(-S * L, X)
+    return ways
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    rows = []
+    for name, widths in CASES.items():
+        for columns in widths:
+            for dtype in (np.float32, np.float64):
+                best = best_of(ways_for(name, columns, dtype), arguments.rounds, patience=10)
+                ours = best["graphheat"]
+                rows.append(
+                    {
+                        "graph": name,
+                        "columns": columns,
+                        "precision": np.dtype(dtype).name,
+                        **{f"{way} / ours": t / ours for way, t in best.items() if t != ours},
+                        "ours ms": 1e3 * ours,
+                    }
+                )
+    report("apply", rows, s=S, tol=TOL, threads=1)
+
+
+if __name__ == "__main__":
+    main()

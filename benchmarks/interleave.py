@@ -1,0 +1,55 @@
+"""Timing side by side: every way in turn, several rounds, the best of each; ratios first."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def best_of(
+    ways: Mapping[str, Callable[[], Any]], rounds: int, patience: float = 20.0
+) -> dict[str, float]:
+    """Run every way once a round and return the least seconds of each.
+
+    A way that has used up ``patience`` seconds sits out the later rounds.
+    """
+    best: dict[str, float] = {}
+    spent = dict.fromkeys(ways, 0.0)
+    for round_number in range(rounds):
+        for name, way in ways.items():
+            if round_number and spent[name] > patience:
+                continue
+            started = time.perf_counter()
+            way()
+            seconds = time.perf_counter() - started
+            spent[name] += seconds
+            best[name] = min(best.get(name, seconds), seconds)
+    return best
+
+
+def report(
+    question: str, rows: list[dict[str, Any]], out: Path | None = None, **facts: Any
+) -> None:
+    """Print the rows as a Markdown table and write them, with the machine's facts, as JSON."""
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    print("| " + " | ".join(columns) + " |")
+    print("|" + "---|" * len(columns))
+    for row in rows:
+        print("| " + " | ".join(_cell(row.get(column)) for column in columns) + " |")
+    path = out or RESULTS / f"{question}.json"
+    path.parent.mkdir(exist_ok=True)
+    machine = {"processor": platform.machine(), "cores": os.cpu_count(), **facts}
+    path.write_text(json.dumps({"machine": machine, "rows": rows}, indent=2) + "\n")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
