@@ -63,8 +63,9 @@ class HeatLabelSpreading(TransductiveClassifier):
         self.neighbors = neighbors
 
     def _fit_graph(self, graph: Graph) -> None:
-        eps = check_number(
-            self.eps, "eps", "HeatLabelSpreading", 0.0, 1.0, left="open", right="open"
+        eps, tol = (
+            check_number(value, name, "HeatLabelSpreading", 0.0, 1.0, left="open", right="open")
+            for name, value in (("eps", self.eps), ("tol", self.tol))
         )
         known = _teachers(graph)
         if not len(known):
@@ -72,7 +73,7 @@ class HeatLabelSpreading(TransductiveClassifier):
         codes = graph.labels[known]
         onehot = np.zeros((graph.n, len(graph.classes)))
         onehot[known, codes] = 1.0
-        heat = HeatKernel(graph, self.s, tol=min(self.tol, eps / 10)).apply(onehot)
+        heat = HeatKernel(graph, self.s, tol=min(tol, eps / 10)).apply(onehot)
         heat = np.maximum(heat, 0.0)
         total = heat.sum(axis=1)
         self.reached_ = total >= eps

@@ -59,16 +59,17 @@ def test_ctrl_c_many_times(undisturbed, tmp_path):
 
 @pytest.mark.parametrize("place", ["_step", "_evaluate"])
 def test_ctrl_c_in_the_middle_of_an_epoch(undisturbed, tmp_path, monkeypatch, place):
-    """Weights have moved and dropout was drawn, but the epoch is not whole: nothing of it counts."""
+    # Weights have moved and dropout was drawn, but the epoch is not whole: nothing of it counts.
     path = tmp_path / "run.safetensors"
     with pytest.raises(KeyboardInterrupt):
         go_on(path, callback=stop_at(4))
     plain = getattr(loop._Trainer, place)
 
     def interrupted(self, *args):
-        plain(self, *args)
+        result = plain(self, *args)
         if self.epoch >= 9:
             raise KeyboardInterrupt
+        return result
 
     with monkeypatch.context() as patch:
         patch.setattr(loop._Trainer, place, interrupted)

@@ -25,7 +25,7 @@ def print_json(value: Any) -> None:
 
 def say(text: str) -> None:
     """Print a message on standard error."""
-    messages.print(escape(text), highlight=False)
+    messages.print(escape(text), highlight=False, soft_wrap=True)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
@@ -71,5 +71,6 @@ def progress_bar() -> Iterator[Progress]:
         TimeRemainingColumn(),
         console=messages,
         transient=True,
+        disable=not messages.is_terminal,  # a file would get a blank line
     ) as progress:
         yield progress

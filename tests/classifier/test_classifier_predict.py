@@ -1,0 +1,206 @@
+"""GraphHeatClassifier: the fitted nodes, other nodes, files, seeds."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import accuracy_score
+
+from graphheat import GraphHeatClassifier
+from graphheat.datasets import block_model
+from graphheat.errors import CheckpointError, GraphError, ParameterError
+from graphheat.graph import Graph
+from graphheat.training import fit
+
+GRAPH = block_model(60, 3, features=8, labels_per_class=4, seed=0)
+OTHER = block_model(40, 3, features=8, labels_per_class=4, seed=1)
+X, A, Y = GRAPH.features, GRAPH.adjacency, GRAPH.labels
+
+
+def model(**options):
+    return GraphHeatClassifier(**{"max_epochs": 15, "random_state": 0, **options})
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return model().fit(X, Y, adjacency=A)
+
+
+@pytest.fixture
+def loaded(fitted, tmp_path):
+    fitted.save(tmp_path / "model.safetensors")
+    return GraphHeatClassifier.load(tmp_path / "model.safetensors")
+
+
+def test_nothing_is_answered_before_fit():
+    for ask in (
+        lambda m: m.predict(),
+        lambda m: m.predict_proba(X),
+        lambda m: m.score(),
+        lambda m: m.predictions_frame(),
+        lambda m: m.save("nowhere"),
+    ):
+        with pytest.raises(NotFittedError):
+            ask(model())
+
+
+def test_predict_without_x_with_the_fitted_x_and_with_the_fitted_graph_agree(fitted):
+    expected = fitted.predict_proba()
+    same = Graph.from_scipy(A, X, Y)
+    for given in (X, X.astype(np.float64), X.tolist(), fitted.graph_, same):
+        assert np.array_equal(fitted.predict_proba(given), expected)
+        assert np.array_equal(fitted.predict(given), fitted.predict())
+    assert np.array_equal(fitted.predict(), fitted.classes_[expected.argmax(axis=1)])
+
+
+def test_another_x_needs_its_adjacency(fitted):
+    with pytest.raises(ParameterError, match=r"edges are not known\. Pass adjacency=, or call"):
+        fitted.predict(OTHER.features)
+    with pytest.raises(ParameterError, match="edges are not known"):
+        fitted.predict(X + 1)
+
+
+def test_another_x_with_its_adjacency_is_another_graph(fitted):
+    shares = fitted.predict_proba(OTHER.features, adjacency=OTHER.adjacency)
+    assert shares.shape == (40, 3)
+    assert np.allclose(shares.sum(axis=1), 1)
+    assert np.array_equal(shares, fitted.predict_proba(OTHER))
+
+
+def test_the_fitted_x_with_the_fitted_adjacency_gives_the_fitted_answer(fitted):
+    assert np.allclose(fitted.predict_proba(X, adjacency=A), fitted.predict_proba(), atol=1e-6)
+
+
+def test_a_model_of_nearest_neighbours_finds_those_of_another_x():
+    near = model(neighbors=4).fit(X, Y)
+    assert near.predict_proba(OTHER.features).shape == (40, 3)
+
+
+def test_a_wrong_number_of_features_is_refused(fitted):
+    with pytest.raises(
+        ValueError, match="X has 7 features, but GraphHeatClassifier is expecting 8"
+    ):
+        fitted.predict(OTHER.features[:, :7], adjacency=OTHER.adjacency)
+    narrow = Graph.from_scipy(OTHER.adjacency, OTHER.features[:, :7])
+    with pytest.raises(GraphError, match="fitted on 8 features a node; graph has 7"):
+        fitted.predict(narrow)
+
+
+def test_score_is_the_accuracy(fitted):
+    assert fitted.score(X, Y) == accuracy_score(Y, fitted.predict())
+    weights = np.arange(60)
+    expected = accuracy_score(Y, fitted.predict(), sample_weight=weights)
+    assert fitted.score(X, Y, sample_weight=weights) == pytest.approx(expected)
+    test = OTHER.split["test"]
+    assert fitted.score(OTHER) == accuracy_score(OTHER.labels[test], fitted.predict(OTHER)[test])
+
+
+def test_score_without_y_needs_test_nodes(fitted):
+    with pytest.raises(GraphError, match="no labelled test nodes"):
+        fitted.score()
+    with pytest.raises(ParameterError, match="needs y beside X, or a Graph"):
+        fitted.score(X)
+
+
+def test_score_compares_names_and_not_codes():
+    trees = Graph.from_scipy(
+        A, X, np.array([2, 0, 1])[Y], classes=["ash", "beech", "cedar"], split=GRAPH.split
+    )
+    turned = Graph.from_scipy(
+        A, X, Y, classes=["cedar", "ash", "beech"], split=GRAPH.split, nodes=np.arange(60) + 100
+    )
+    fitted = model().fit(trees)
+    assert fitted.score(turned) == fitted.score(trees)
+
+
+# ---------------------------------------------------------------------- files
+
+
+def test_a_loaded_model_answers_for_the_fitted_nodes_without_the_graph(fitted, loaded):
+    assert loaded.graph_ is None
+    assert np.array_equal(loaded.predict_proba(), fitted.predict_proba())
+    assert np.array_equal(loaded.predict(), fitted.predict())
+    assert np.array_equal(loaded.reached_, fitted.reached_)
+    assert loaded.classes_.tolist() == fitted.classes_.tolist()
+    assert loaded.predictions_frame().equals(fitted.predictions_frame())
+
+
+def test_a_loaded_model_knows_the_fitted_graph_again(fitted, loaded):
+    assert loaded.predict_proba(fitted.graph_) is loaded.probabilities_
+
+
+def test_a_loaded_model_labels_another_graph(fitted, loaded):
+    assert np.array_equal(loaded.predict_proba(OTHER), fitted.predict_proba(OTHER))
+    assert loaded.score(OTHER) == fitted.score(OTHER)
+    with_edges = loaded.predict_proba(X, adjacency=A)
+    assert np.allclose(with_edges, fitted.predict_proba(), atol=1e-6)
+
+
+def test_a_loaded_model_says_what_it_does_not_hold(loaded):
+    with pytest.raises(ParameterError, match="edges are not known"):
+        loaded.predict(X)
+    with pytest.raises(ParameterError, match=r"score needs y beside X, or a Graph .* loaded model"):
+        loaded.score()
+
+
+def test_a_loaded_model_has_the_parameters_that_fit_it_again(fitted, loaded):
+    again = clone(loaded).fit(fitted.graph_)
+    assert np.array_equal(again.probabilities_, fitted.probabilities_)
+
+
+def test_a_run_of_fit_can_be_loaded(tmp_path):
+    run = fit(GRAPH, max_epochs=5, checkpoint=tmp_path / "run.safetensors")
+    loaded = GraphHeatClassifier.load(tmp_path / "run.safetensors")
+    assert np.allclose(loaded.predict_proba(), run.probabilities)
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"garbage")
+    with pytest.raises(CheckpointError, match="is damaged"):
+        GraphHeatClassifier.load(tmp_path / "model.safetensors")
+
+
+# ---------------------------------------------------------------- scikit-learn
+
+
+def test_parameters_survive_get_params_set_params_and_clone():
+    original = model(s=2.0, eps=None, K=3, hidden=4, neighbors=7, threads=1)
+    assert clone(original).get_params() == original.get_params()
+    assert GraphHeatClassifier().set_params(**original.get_params()).K == 3
+
+
+def test_an_int_random_state_repeats_and_none_does_not():
+    first, second = (model().fit(GRAPH).probabilities_ for _ in range(2))
+    assert np.array_equal(first, second)
+    first, second = (model(random_state=None).fit(GRAPH).probabilities_ for _ in range(2))
+    assert not np.array_equal(first, second)
+
+
+def test_a_random_state_is_drawn_from():
+    states = [np.random.RandomState(5) for _ in range(2)]
+    first, second = (model(random_state=state).fit(GRAPH) for state in states)
+    assert np.array_equal(first.probabilities_, second.probabilities_)
+    again = model(random_state=states[0]).fit(GRAPH)
+    assert not np.array_equal(again.probabilities_, first.probabilities_)
+
+
+def test_the_seed_of_the_classifier_is_the_seed_of_fit():
+    run = fit(GRAPH, seed=7, max_epochs=15)
+    assert np.allclose(model(random_state=7).fit(GRAPH).probabilities_, run.probabilities)
+    assert model(random_state=np.int64(7)).fit(GRAPH).run_.seed == 7
+
+
+def test_own_validation_labels_are_said_in_the_run(fitted):
+    assert "held out" in fitted.run_.notes[0]
+
+
+def test_refitting_forgets_the_graph_before():
+    twice = model().fit(X, Y, adjacency=A)
+    twice.fit(OTHER)
+    assert twice.predict().shape == (40,)
+    assert twice.graph_ is OTHER
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert twice.predict(OTHER).shape == (40,)
