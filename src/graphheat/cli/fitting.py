@@ -69,7 +69,10 @@ def fit(
     given = {"max_epochs": epochs, "hidden": hidden}
     changes = {name: value for name, value in given.items() if value is not None}
     settings = settings_for(graph, recipe, s=s, eps=eps, **changes)
-    folder = None if out is None else run_folder.open_folder(out, resume=resume, force=force)
+    several = seeds is not None
+    folder = None
+    if out is not None:
+        folder = run_folder.open_folder(out, several=several, resume=resume, force=force)
     chosen = list(range(seeds)) if seeds is not None else [seed or 0]
 
     with display.progress_bar() as bar:
@@ -84,13 +87,12 @@ def fit(
         if folder is not None:  # the old run goes only now that the new one is known to start
             run_folder.clear(folder, keep_runs=not force)
         runs = [
-            _run(problem, each, folder, seeds is not None, source, threads, resume, bar)
-            for each in chosen
+            _run(problem, each, folder, several, source, threads, resume, bar) for each in chosen
         ]
     for note in dict.fromkeys(note for run in runs for note in run.notes):
         display.say(note)
     summary = summarize(runs)
-    if folder is not None and seeds is not None:
+    if folder is not None and several:
         run_folder.write_metrics(folder, summary)
     if as_json:
         display.print_json({**summary, "out": out})

@@ -34,7 +34,7 @@ def kernel(
 
     from graphheat.cli import display
     from graphheat.heat import HeatKernel
-    from graphheat.io import replacing
+    from graphheat.io import check_writable, replacing
 
     graph = open_graph(source)
     heat = HeatKernel(graph, s, tol=tol, threads=threads)
@@ -45,6 +45,7 @@ def kernel(
             raise click.UsageError("Name a file with --out K.npz, or ask for the --plan alone.")
         if not out.endswith(".npz"):
             raise click.UsageError(f"--out must end in .npz; got {out!r}.")
+        check_writable(out)
         started = time.perf_counter()
         with display.progress_bar() as bar:
             task = bar.add_task("kernel", total=graph.n, detail="")

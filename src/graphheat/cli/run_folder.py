@@ -16,8 +16,8 @@ from graphheat.training.run import HISTORY_COLUMNS
 FILES = (FILENAME, "predictions.csv", "history.csv", "metrics.json", "training.png")
 
 
-def open_folder(path: str, *, resume: bool, force: bool) -> Path:
-    """Make a folder ready for a run, or raise before anything is computed."""
+def open_folder(path: str, *, several: bool, resume: bool, force: bool) -> Path:
+    """Make a folder ready for a run, or for ``several``; or raise before anything is computed."""
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is a file; name a folder for the run.")
@@ -33,6 +33,10 @@ def open_folder(path: str, *, resume: bool, force: bool) -> Path:
             f"{folder} already holds a run. Pass --resume to go on with it, or --force to "
             "replace it."
         )
+    if resume and several and (folder / FILENAME).exists():
+        raise OutputError(f"{folder} holds a single run; resume it without --seeds.")
+    if resume and not several and _seed_folders(folder):
+        raise OutputError(f"{folder} holds several runs; resume them with --seeds.")
     return folder
 
 

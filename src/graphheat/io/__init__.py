@@ -1,13 +1,14 @@
 """The doors: graphs from files and arrays, and back."""
 
 from graphheat.io.arrays import from_arrays
-from graphheat.io.atomic import replacing
+from graphheat.io.atomic import check_writable, replacing
 from graphheat.io.csv import read_csv, write_csv
 from graphheat.io.files import read_graph
 from graphheat.io.mtx import read_mtx, write_mtx
 from graphheat.io.npz import read_npz, write_npz
 
 __all__ = [
+    "check_writable",
     "from_arrays",
     "read_csv",
     "read_graph",

@@ -31,8 +31,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     # The suffix stays last: some writers choose the format by it.
     aside = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
     try:
-        if target.is_dir():
-            raise OutputError(f"{target} is a folder; name a file to write.")
+        check_writable(target)
         yield aside
         with aside.open("rb+") as written:
             os.fsync(written.fileno())
@@ -45,6 +44,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # the folder itself may not exist
             aside.unlink(missing_ok=True)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise where :func:`replacing` would, before there is anything to write."""
+    target = Path(path)
+    if target.is_dir():
+        raise OutputError(f"{target} is a folder; name a file to write.")
+    if not target.parent.is_dir():
+        raise OutputError(f"{target} cannot be written: there is no folder {target.parent}.")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise OutputError(f"{target} cannot be written: its folder is not writable.")
 
 
 def _umask() -> int:
