@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphheat.errors import GraphError
 from graphheat.graph import Graph
-from graphheat.nn import GraphHeat, heat_operator
+from graphheat.training.network import build_network, build_operator
 from graphheat.training.run import Run, predictions_table
 
 if TYPE_CHECKING:
@@ -26,25 +26,10 @@ def probabilities_on(run: Run, graph: Graph, *, threads: int | None = None) -> N
         raise GraphError(
             f"The network was fitted on {wanted} features a node; {graph.name} has {found}."
         )
-    model = GraphHeat(
-        wanted,
-        len(run.classes),
-        s=settings.s,
-        K=settings.K,
-        eps=settings.eps,
-        hidden=settings.hidden,
-        zero_diagonal=settings.zero_diagonal,
-    )
+    model = build_network(wanted, len(run.classes), settings)
     model.load_state_dict(run.weights)
     model.eval()
-    operator = heat_operator(
-        graph,
-        settings.s,
-        K=settings.K,
-        eps=settings.eps,
-        zero_diagonal=settings.zero_diagonal,
-        threads=threads,
-    )
+    operator = build_operator(graph, settings, threads=threads)
     with torch.no_grad():
         logits = model(run.scaling.apply(graph.features), operator)
     return torch.softmax(logits.double(), dim=1).numpy()

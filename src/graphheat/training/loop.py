@@ -19,9 +19,9 @@ from torch.nn.functional import cross_entropy
 from graphheat.errors import CheckpointError, GraphError, OutputError
 from graphheat.graph import Graph
 from graphheat.heat.kernel import Progress
-from graphheat.nn import GraphHeat
 from graphheat.training import checkpoint as checkpoint_file
 from graphheat.training.holdout import Roles, assign_roles
+from graphheat.training.network import build_network
 from graphheat.training.problem import Problem, prepare, reached
 from graphheat.training.recipes import check_seed, settings_for
 from graphheat.training.run import (
@@ -150,16 +150,7 @@ class _Trainer:
         self.roles: Roles = assign_roles(problem.graph, seed)
         torch.manual_seed(seed)
         settings = problem.settings
-        self.model = GraphHeat(
-            problem.x.size(1),
-            len(problem.graph.classes),
-            s=settings.s,
-            K=settings.K,
-            eps=settings.eps,
-            hidden=settings.hidden,
-            dropout=settings.dropout,
-            zero_diagonal=settings.zero_diagonal,
-        )
+        self.model = build_network(problem.x.size(1), len(problem.graph.classes), settings)
         # Adam's weight_decay adds l2·W to the gradient: that of l2·½‖W‖².
         self.optimizer = torch.optim.Adam(
             [

@@ -12,8 +12,9 @@ from graphheat.errors import GraphError
 from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
 from graphheat.heat.kernel import Progress
-from graphheat.nn import HeatOperator, SparseFeatures, heat_operator
+from graphheat.nn import HeatOperator, SparseFeatures
 from graphheat.training.holdout import assign_roles
+from graphheat.training.network import build_operator
 from graphheat.training.recipes import Settings
 from graphheat.training.scaling import Scaling
 
@@ -43,15 +44,7 @@ def prepare(
             "Use HeatLabelSpreading, which needs labels alone."
         )
     assign_roles(graph, 0)  # labels that cannot teach are said before a kernel is computed
-    operator = heat_operator(
-        graph,
-        settings.s,
-        K=settings.K,
-        eps=settings.eps,
-        zero_diagonal=settings.zero_diagonal,
-        threads=threads,
-        progress=progress,
-    )
+    operator = build_operator(graph, settings, threads=threads, progress=progress)
     scaling = Scaling.learn(graph.features, settings.scaling)
     return Problem(graph, settings, scaling, scaling.apply(graph.features), operator)
 
