@@ -24,8 +24,12 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The short ones, in under five minutes; benchmarks/ has the long ones.
 bench: $(READY)
-	$(BIN)/python benchmarks/train_step.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/cold_start.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/train_step.py --rounds 3 --graphs cora,citeseer
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/apply.py --rounds 3 --graphs cora
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/kernel.py --rounds 2 --graphs cora,citeseer
 
 data: $(READY)
 	$(BIN)/python scripts/make_datasets.py

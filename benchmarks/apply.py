@@ -1,6 +1,6 @@
 """How fast e^{-sL}X is, beside peers that compute the same to the same accuracy.
 
-    python benchmarks/apply.py [--rounds 5]
+    python benchmarks/apply.py [--rounds 5] [--graphs cora,pubmed]
 
 Chebyshev products of one order, in scipy, torch (CSR, MKL) and here, and scipy's expm_multiply,
 which aims at its own accuracy. One thread, float32 and float64.
@@ -49,11 +49,12 @@ def ways_for(name: str, columns: int, dtype: type) -> dict[str, Callable[[], Any
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--graphs", default=",".join(CASES))
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     rows = []
-    for name, widths in CASES.items():
-        for columns in widths:
+    for name in arguments.graphs.split(","):
+        for columns in CASES[name]:
             for dtype in (np.float32, np.float64):
                 best = best_of(ways_for(name, columns, dtype), arguments.rounds, patience=10)
                 ours = best["graphheat"]
@@ -66,7 +67,14 @@ def main() -> None:
                         "ours ms": 1e3 * ours,
                     }
                 )
-    report("apply", rows, s=S, tol=TOL, threads=1)
+    report(
+        "apply",
+        rows,
+        whole=arguments.graphs == parser.get_default("graphs"),
+        s=S,
+        tol=TOL,
+        threads=1,
+    )
 
 
 if __name__ == "__main__":

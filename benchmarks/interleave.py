@@ -34,19 +34,23 @@ def best_of(
     return best
 
 
-def report(
-    question: str, rows: list[dict[str, Any]], out: Path | None = None, **facts: Any
-) -> None:
-    """Print the rows as a Markdown table and write them, with the machine's facts, as JSON."""
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    print("| " + " | ".join(columns) + " |")
-    print("|" + "---|" * len(columns))
-    for row in rows:
-        print("| " + " | ".join(_cell(row.get(column)) for column in columns) + " |")
-    path = out or RESULTS / f"{question}.json"
-    path.parent.mkdir(exist_ok=True)
+def report(question: str, rows: list[dict[str, Any]], *, whole: bool = True, **facts: Any) -> None:
+    """Print the rows as a Markdown table; write a ``whole`` run and its machine as JSON."""
+    print(markdown(rows))
+    if not whole:
+        return
+    RESULTS.mkdir(exist_ok=True)
     machine = {"processor": platform.machine(), "cores": os.cpu_count(), **facts}
-    path.write_text(json.dumps({"machine": machine, "rows": rows}, indent=2) + "\n")
+    text = json.dumps({"machine": machine, "rows": rows}, indent=2)
+    (RESULTS / f"{question}.json").write_text(text + "\n")
+
+
+def markdown(rows: list[dict[str, Any]]) -> str:
+    """Return rows of named cells as a Markdown table."""
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    lines = [columns, ["---"] * len(columns)]
+    lines += [[_cell(row.get(column)) for column in columns] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def _cell(value: Any) -> str:

@@ -168,7 +168,7 @@ def main() -> None:
                 "seconds": pair,
             }
         )
-    report("kernel", rows, threads=1)
+    report("kernel", rows, whole=arguments.graphs == parser.get_default("graphs"), threads=1)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What a heat product costs a training step, forward and backward; ratios in one run.
 
-    python benchmarks/train_step.py [--rounds 7]
+    python benchmarks/train_step.py [--rounds 7] [--graphs cora,citeseer,pubmed]
 
 For the paper's kernels and 16 columns (its hidden units), one thread: the explicit product with the
 symmetric backward pass, the implicit product, and peers over the same kernel: torch's own autograd
@@ -86,10 +86,17 @@ def measure(name: str, rounds: int) -> list[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--graphs", default=",".join(PUBLISHED))
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    rows = [row for name in PUBLISHED for row in measure(name, arguments.rounds)]
-    report("train_step", rows, torch=torch.__version__, threads=1)
+    rows = [row for name in arguments.graphs.split(",") for row in measure(name, arguments.rounds)]
+    report(
+        "train_step",
+        rows,
+        whole=arguments.graphs == parser.get_default("graphs"),
+        torch=torch.__version__,
+        threads=1,
+    )
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-METHODS = ("scipy", "reference")
+METHODS = ("scipy", "numba", "push", "reference")
 
 
 @pytest.fixture(params=METHODS, scope="session")

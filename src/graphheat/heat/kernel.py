@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.linalg import LinearOperator
 
-from graphheat.errors import KernelMemoryError, ParameterError
+from graphheat.errors import KernelMemoryError, MissingDependencyError, ParameterError
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import choose, validate
-from graphheat.heat import blocks, probes, reference
-from graphheat.heat.assembly import Entries, assemble, entries_of, mirror, threshold
+from graphheat.heat import blocks, choice, compiled, probes, reference, strips
+from graphheat.heat.assembly import threshold
 from graphheat.heat.chebyshev import Expansion, expand
 from graphheat.heat.laplacian import Isolated, normalized_adjacency
 from graphheat.heat.plan import Plan, available_memory
-from graphheat.heat.ranges import check_count, check_eps, check_number, check_s
+from graphheat.heat.push import Push
+from graphheat.heat.ranges import check_count, check_eps, check_indices, check_number, check_s
+from graphheat.heat.strips import Progress
 
-Method = Literal["auto", "scipy", "reference"]
-Progress = Callable[[int, int], None]
+Method = Literal["auto", "scipy", "numba", "push", "reference"]
 
+COMPILED_WIDTH = 256  # columns that the numba way gets at once
 SAMPLE = 64  # rows that the plan looks at
-SAMPLE_WORK = 4e9  # multiply-adds that it may spend on them
+SAMPLE_WORK = 4e9  # multiply-adds that it may spend on them, and that probes may
 
 
 class HeatKernel:
@@ -51,10 +53,12 @@ class HeatKernel:
     isolated
         ``"paper"``: an isolated node keeps e^{-s} of its heat; ``"keep"``: all of it.
     method
-        ``"scipy"``: float32 or float64 blocks of 32 columns. ``"reference"``: dense
-        eigendecomposition in float64, for tests and small graphs. ``"auto"``: scipy.
+        ``"scipy"``: float32 or float64 blocks of 32 columns. ``"numba"``: the same, vectorised and
+        compiled. ``"push"``: local, for rows, and for matrices of short times on large graphs
+        (signals go by ``auto``). ``"reference"``: dense eigendecomposition in float64, for tests
+        and small graphs. ``"auto"``: by counted work; below about a second always scipy.
     threads
-        Threads for ``matrix``; default: all cores. The result does not depend on it.
+        Threads to use; default: all cores. The result does not depend on their number.
 
     Notes
     -----
@@ -94,17 +98,23 @@ class HeatKernel:
         self.tol = check_number(tol, "tol", "HeatKernel", 0.0, 1.0, left="open", right="open")
         self.self_loops = check_number(self_loops, "self_loops", "HeatKernel", 0.0, math.inf)
         choose("HeatKernel", "isolated", isolated, ("paper", "keep"))
-        choose("HeatKernel", "method", method, ("auto", "scipy", "reference"))
+        choose("HeatKernel", "method", method, get_args(Method))
+        if method in ("numba", "push") and not choice.numba_is_there():
+            raise MissingDependencyError(
+                f"method={method!r} needs numba: pip install numba, or pass method='scipy'."
+            )
         self.isolated = isolated
-        self.method = "scipy" if method == "auto" else method
-        self._why = "chosen by auto" if method == "auto" else "asked for"
+        self.method = method
         self.threads = None if threads is None else check_count(threads, "threads", "HeatKernel")
         adjacency = graph.adjacency if isinstance(graph, Graph) else validate(graph)
+        self._adjacency = adjacency
         self._S = normalized_adjacency(adjacency, self_loops=self.self_loops, isolated=isolated)
         self._longest_row = int(np.diff(self._S.indptr).max(initial=0))
         degrees = np.asarray(adjacency.sum(axis=1)).ravel() + self.self_loops
         self._root_degrees = np.sqrt(degrees)
         self._entry_expansions: dict[float, Expansion] = {}
+        self._pushes: dict[float, Push] = {}
+        self._plans: dict[float, Plan] = {}
 
     @property
     def n(self) -> int:
@@ -180,13 +190,43 @@ class HeatKernel:
             for k, e in enumerate(expansions):
                 out[k] = reference.apply(self._spectrum, _dense(columns, np.float64), e.s)
         else:
-            S = self._matrix_in(dtype)
-            for a in range(0, columns.shape[1], blocks.WIDTH):
-                strip = slice(a, min(a + blocks.WIDTH, columns.shape[1]))
-                parts = blocks.diffuse(S, _dense(columns[:, strip], dtype), expansions)
+            S, order = self._matrix_in(dtype), max(e.order for e in expansions)
+            work = order * S.nnz * columns.shape[1]
+            way = choice.for_signals(self.method, work, columns.shape[1]).way
+            width = blocks.WIDTH if way == "scipy" else COMPILED_WIDTH
+            for a in range(0, columns.shape[1], width):
+                strip = slice(a, min(a + width, columns.shape[1]))
+                block = _dense(columns[:, strip], dtype)
+                if way == "scipy":
+                    parts = blocks.diffuse(S, block, expansions)
+                else:
+                    parts = compiled.diffuse(S, block, expansions, threads=self._workers)
                 for k, part in enumerate(parts):
                     out[k, :, strip] = part
         return out.reshape(len(expansions), *shape)
+
+    def as_linear_operator(self) -> LinearOperator:
+        """Return a view for ``scipy.sparse.linalg``; products are :meth:`apply`'s, in float64.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> pair = HeatKernel(np.array([[0.0, 1.0], [1.0, 0.0]]), s=1.0, tol=1e-10)
+        >>> (pair.as_linear_operator() @ np.ones(2)).round(6)
+        array([1., 1.])
+        """
+
+        def product(X: NDArray[Any]) -> NDArray[Any]:
+            return self.apply(np.asarray(X, dtype=np.float64))
+
+        return LinearOperator(
+            self.shape,
+            matvec=product,
+            rmatvec=product,
+            matmat=product,
+            rmatmat=product,
+            dtype=np.dtype(np.float64),
+        )
 
     # ------------------------------------------------------------------ entries
 
@@ -213,25 +253,21 @@ class HeatKernel:
                 f"{plan}. Raise eps, lower s, or use products without a matrix "
                 "(HeatKernel.apply, or eps=None in HeatConv, GraphHeatClassifier and fit)."
             )
-        expansion = self._entry_expansion(eps)
+        expansion = self._entry_expansion(self._matrix_tol(eps))
+        if plan.method == "numba":
+            return compiled.matrix(
+                self._matrix_in(expansion.dtype),
+                expansion,
+                eps,
+                threads=self._workers,
+                progress=progress,
+            )
+        if plan.method == "push":
+            return self._push(self._matrix_tol(eps)).matrix(eps, progress=progress)
 
-        def lower_rows(indices: NDArray[np.int64]) -> Entries:
-            # Rows of the lower triangle only: the upper one is its mirror image, so that the
-            # result is symmetric to the bit although its blocks are rounded differently.
-            last = int(indices[-1]) + 1
-            heat = self._heat_of(indices, expansion)[:last].T
-            keep = threshold(heat, eps)
-            keep &= np.arange(last) <= indices[:, None]
-            return entries_of(heat, keep)
-
-        parts: list[Entries] = []
-        done = 0
-        for part in self._map(lower_rows, np.arange(self.n)):
-            parts.append(part)
-            done += len(part[2])
-            if progress is not None:
-                progress(done, self.n)
-        return mirror(assemble(parts, self.n))
+        return strips.matrix(
+            lambda strip: self._heat_of(strip, expansion), self.n, eps, self._workers, progress
+        )
 
     def row(self, index: int, eps: float = 0.0) -> sp.csr_array:
         """Return row ``index`` of e^{-sL}, entries at least ``eps``, shape (1, n)."""
@@ -240,61 +276,59 @@ class HeatKernel:
     def rows(self, indices: ArrayLike, eps: float = 0.0) -> sp.csr_array:
         """Return rows of e^{-sL}, entries at least ``eps``, shape (len(indices), n).
 
-        Every column is within ``tol`` (at most eps/10) of exact. Nothing of size n × n is built.
+        Every column is within ``tol`` of exact, and none of eps + tol or more is missed. Nothing of
+        size n × n is built; by push the cost does not depend on n where degrees are bounded.
         """
         eps = check_eps(eps, "HeatKernel.rows")
-        chosen = np.atleast_1d(np.asarray(indices))
-        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-            raise ParameterError(
-                "The 'indices' parameter of HeatKernel.rows must be row numbers. "
-                f"Got {indices!r} instead."
-            )
-        chosen = chosen.astype(np.int64)
-        if chosen.size and (chosen.min() < 0 or chosen.max() >= self.n):
-            raise ParameterError(
-                f"The 'indices' parameter of HeatKernel.rows must be in [0, {self.n}). "
-                f"Got {int(chosen.min() if chosen.min() < 0 else chosen.max())} instead."
-            )
-        expansion = self._entry_expansion(eps)
-
-        def full_rows(part: NDArray[np.int64]) -> Entries:
-            heat = self._heat_of(part, expansion).T
-            return entries_of(heat, threshold(heat, eps))
-
-        return assemble(list(self._map(full_rows, chosen)), self.n)
+        chosen = check_indices(indices, self.n, "HeatKernel.rows")
+        work = self.order * self._S.nnz * len(chosen)
+        if choice.for_rows(self.method, work).way == "push":
+            return self._push(self.tol).rows(chosen, eps)[0]
+        expansion = self._entry_expansion(self.tol)
+        return strips.rows(
+            lambda strip: self._heat_of(strip, expansion), chosen, eps, self.n, self._workers
+        )
 
     def plan(self, eps: float = 0.0) -> Plan:
         """Say how ``matrix(eps)`` would be computed and what it would take, without computing it.
 
         The number of entries is estimated from the rows of up to 64 fixed nodes.
         """
-        expansion = self._entry_expansion(check_eps(eps, "HeatKernel.plan"))
-        per_row = max(1, expansion.order) * max(1, self._S.nnz)
-        size = int(min(self.n, SAMPLE, max(8, SAMPLE_WORK // per_row)))
+        eps = check_eps(eps, "HeatKernel.plan")
+        if eps not in self._plans:
+            self._plans[eps] = self._make_plan(eps)
+        return self._plans[eps]
+
+    def _make_plan(self, eps: float) -> Plan:
+        expansion = self._entry_expansion(self._matrix_tol(eps))
+        column = max(1, expansion.order) * max(1, self._S.nnz)
+        size = int(min(self.n, SAMPLE, max(8, SAMPLE_WORK // column)))
         sample = np.unique(np.linspace(0, self.n - 1, size).astype(np.int64))
         # By blocks whatever the method: a plan must not cost an eigendecomposition.
         kept = 0
-        for strip in _strips(sample):
-            block = blocks.unit_columns(self.n, strip, expansion.dtype)
-            heat = blocks.diffuse(self._matrix_in(expansion.dtype), block, [expansion])[0]
-            kept += int(threshold(heat, eps).sum())
-        mean = kept / len(sample)
-        entries = min(self.n**2, int(mean * self.n))
+        for strip in strips.of(sample):
+            kept += int(threshold(self._blocks_of(strip, expansion), eps).sum())
+        entries = min(self.n**2, int(kept / len(sample) * self.n))
+        way, why = choice.for_matrix(
+            self.method,
+            column * self.n,
+            lambda: self._push(self._matrix_tol(eps)).probe(sample) / (column * len(sample)),
+        )
         number = expansion.dtype.itemsize
-        # The halves in blocks and joined, their mirror image, and the sum of both.
+        # The halves in parts and joined, their mirror image, and the sum of both.
         result = entries * (number + (4 if entries < 2**31 else 8))
         working = 4 * self.n * blocks.WIDTH * number * self._workers
-        if self.method == "reference":
+        if way == "reference":
             working += 3 * 8 * self.n**2
         return Plan(
-            method=self.method,
-            why=self._why,
+            method=way,
+            why=why,
             order=expansion.order,
             dtype=str(expansion.dtype),
-            error_bound=expansion.error_bound,
+            error_bound=self._matrix_tol(eps) if way == "push" else expansion.error_bound,
             entries=entries,
             memory=int(2.5 * result) + working,
-            work=expansion.order * self._S.nnz * self.n,
+            work=column * self.n,
         )
 
     # ------------------------------------------------------------------ inside
@@ -306,31 +340,61 @@ class HeatKernel:
     def _signal_expansion(self, s: float) -> Expansion:
         return expand(s, self.tol, self._longest_row)
 
-    def _entry_expansion(self, eps: float) -> Expansion:
-        tol = self.tol if eps == 0 else min(self.tol, eps / 10)
+    def _matrix_tol(self, eps: float) -> float:
+        return self.tol if eps == 0 else min(self.tol, eps / 10)
+
+    def _entry_expansion(self, tol: float) -> Expansion:
         if tol not in self._entry_expansions:
+            affordable = probes.COLUMNS * self.order * self._S.nnz <= SAMPLE_WORK
             try:
                 self._entry_expansions[tol] = expand(
                     self.s,
                     tol,
                     self._longest_row,
-                    lambda e: probes.entry_error(self._S, self._single, self._root_degrees, e),
+                    self._float32_error if affordable else None,
                 )
             except ParameterError:
                 if tol == self.tol:
                     raise
                 raise ParameterError(
-                    f"An eps of {eps:g} asks for entries to {tol:g}, beyond float64 at "
+                    f"An eps of {10 * tol:g} asks for entries to {tol:g}, beyond float64 at "
                     f"s = {self.s:g} on this graph. Raise eps, or pass eps=0."
                 ) from None
         return self._entry_expansions[tol]
 
+    def _float32_error(self, expansion: Expansion) -> float:
+        return probes.entry_error(
+            self._S, self._single, self._root_degrees, expansion, self._diffuse_blocks
+        )
+
+    @property
+    def _diffuse_blocks(self) -> probes.Diffuse:
+        """The arithmetic of ``matrix``: its samples are taken, and its errors measured, with it."""
+        way = choice.for_signals(self.method, self.order * self._S.nnz * self.n, self.n).way
+        return compiled.diffuse if way == "numba" else blocks.diffuse
+
+    def _push(self, tol: float) -> Push:
+        if tol not in self._pushes:
+            self._pushes[tol] = Push(
+                self._adjacency,
+                self.s,
+                tol,
+                self_loops=self.self_loops,
+                isolated=self.isolated,
+                threads=self._workers,
+            )
+        return self._pushes[tol]
+
     def _heat_of(self, indices: NDArray[np.int64], expansion: Expansion) -> NDArray[Any]:
         """Columns ``indices`` of e^{-sL}, shape (n, len(indices))."""
-        block = blocks.unit_columns(self.n, indices, expansion.dtype)
         if self.method == "reference":
-            return reference.apply(self._spectrum, block.astype(np.float64), self.s)
-        return blocks.diffuse(self._matrix_in(expansion.dtype), block, [expansion])[0]
+            block = blocks.unit_columns(self.n, indices, np.dtype(np.float64))
+            return reference.apply(self._spectrum, block, self.s)
+        return self._blocks_of(indices, expansion)
+
+    def _blocks_of(self, indices: NDArray[np.int64], expansion: Expansion) -> NDArray[Any]:
+        block = blocks.unit_columns(self.n, indices, expansion.dtype)
+        return self._diffuse_blocks(self._matrix_in(expansion.dtype), block, [expansion])[0]
 
     @cached_property
     def _spectrum(self) -> reference.Spectrum:
@@ -345,21 +409,9 @@ class HeatKernel:
 
     @property
     def _workers(self) -> int:
+        if self.method == "reference":
+            return 1  # its products bring their own threads
         return self.threads or os.cpu_count() or 1
-
-    def _map(
-        self, work: Callable[[NDArray[np.int64]], Entries], indices: NDArray[np.int64]
-    ) -> Iterator[Entries]:
-        strips = _strips(indices)
-        if self._workers == 1 or self.method == "reference":
-            yield from map(work, strips)
-            return
-        with ThreadPoolExecutor(self._workers) as pool:
-            try:
-                yield from pool.map(work, strips)
-            except BaseException:
-                pool.shutdown(cancel_futures=True)  # Ctrl-C: only the blocks under way finish
-                raise
 
     def _columns(self, X: Any) -> tuple[Any, tuple[int, ...]]:
         """Return X as (n, c), dense or CSC, and the shape that the caller expects back."""
@@ -380,8 +432,3 @@ class HeatKernel:
 def _dense(columns: Any, dtype: np.dtype[Any] | type) -> NDArray[Any]:
     dense = columns.toarray() if hasattr(columns, "toarray") else columns
     return np.ascontiguousarray(dense, dtype=dtype)
-
-
-def _strips(indices: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    for start in range(0, len(indices), blocks.WIDTH):
-        yield indices[start : start + blocks.WIDTH]

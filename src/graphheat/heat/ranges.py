@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from graphheat.errors import ParameterError
 from graphheat.heat.chebyshev import MAX_S
 
@@ -52,3 +55,20 @@ def check_count(value: int, name: str, owner: str) -> int:
             f"The '{name}' parameter of {owner} must be an int >= 1. Got {value!r} instead."
         )
     return value.__index__()
+
+
+def check_indices(indices: ArrayLike, n: int, owner: str) -> NDArray[np.int64]:
+    """Return row numbers as an array, shape (k,), or raise unless all are in [0, n)."""
+    chosen = np.atleast_1d(np.asarray(indices))
+    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+        raise ParameterError(
+            f"The 'indices' parameter of {owner} must be row numbers. Got {indices!r} instead."
+        )
+    chosen = chosen.astype(np.int64)
+    outside = (chosen < 0) | (chosen >= n)
+    if outside.any():
+        raise ParameterError(
+            f"The 'indices' parameter of {owner} must be in [0, {n}). "
+            f"Got {int(chosen[np.argmax(outside)])} instead."
+        )
+    return chosen

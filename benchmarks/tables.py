@@ -1,0 +1,50 @@
+"""Write docs/benchmarks.md from benchmarks/results/*.json.
+
+python benchmarks/tables.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from interleave import RESULTS, markdown
+
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+
+INTRODUCTION = """# Benchmarks
+
+Each is a script in `benchmarks/`: ours beside its peers in one process, interleaved, best of
+several rounds, one thread unless it says otherwise. Ratios are the evidence; seconds depend on the
+machine and on what else it was doing. `make bench` runs the short ones; this page is made by
+`python benchmarks/tables.py` from the results that whole runs leave.
+"""
+
+ABOUT = {
+    "kernel": "**The matrix of e^{-sL}**, entries from eps on. *x ours*: how many times our "
+    "one-thread time a way takes. Above 8,000 nodes the slow peers run on 512 columns, scaled up.",
+    "apply": "**e^{-sL}X**, to the same order in the same precision (expm_multiply aims at its own "
+    "accuracy). Times ours.",
+    "train_step": "**A training step's product**, 16 columns, forward and backward.",
+    "scale": "**Growth**: a row by push (median of 50), 64 columns, an implicit training epoch "
+    "(32 features, 16 hidden units). Memory is what the peak grows by.",
+    "cold_start": "**Cold start**: a new process, an empty compile cache.",
+}
+
+
+def main() -> None:
+    parts = [INTRODUCTION]
+    for question, about in ABOUT.items():
+        path = RESULTS / f"{question}.json"
+        if not path.exists():
+            continue
+        stored = json.loads(path.read_text())
+        facts = ", ".join(f"{key} {value}" for key, value in stored["machine"].items())
+        parts.append(f"## {question}\n\n{about}\n\n{markdown(stored['rows'])}\n\n({facts})\n")
+        if (RESULTS / f"{question}.png").exists():
+            parts.append(f"![{question}](../benchmarks/results/{question}.png)\n")
+    PAGE.write_text("\n".join(parts))
+
+
+if __name__ == "__main__":
+    main()
