@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,15 @@ from torch import Tensor
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import choose, validate
-from graphheat.heat import HeatKernel, normalized_adjacency
-from graphheat.heat.chebyshev import expand
+from graphheat.heat import HeatKernel, compiled, normalized_adjacency
+from graphheat.heat.chebyshev import Expansion, expand
+from graphheat.heat.choice import numba_is_there
 from graphheat.heat.kernel import Progress
 from graphheat.heat.laplacian import Isolated
 from graphheat.heat.ranges import check_count, check_eps, check_s
 from graphheat.nn.csr import to_torch
+
+COMPILED_WORK = 1e8  # multiply-adds of a product from which compiled loops are worth their start
 
 
 class HeatOperator:
@@ -34,6 +38,8 @@ class HeatOperator:
         The precision of the products.
     nnz
         Stored numbers: of the kernel matrices (explicit) or of S (implicit).
+    method
+        How the kernel matrices were computed, or ``"implicit"``.
     """
 
     def __init__(
@@ -45,10 +51,16 @@ class HeatOperator:
         matrices: list[Tensor],
         tol: float,
         dtype: torch.dtype,
+        *,
+        series: _Series | None = None,
+        method: str = "implicit",
     ) -> None:
         self.n, self.K, self.s, self.eps, self.tol, self.dtype = n, K, s, eps, tol, dtype
-        self._matrices = matrices  # none for K = 1 and a threshold
-        self.nnz = sum(int(matrix.values().numel()) for matrix in matrices)
+        self.method = method
+        self._matrices = matrices  # none for K = 1 and a threshold, and for implicit products
+        self._series = series
+        stored = matrices if series is None else [series.tensor]
+        self.nnz = sum(int(matrix.values().numel()) for matrix in stored)
 
     def __call__(self, terms: list[Tensor], s: Tensor | None = None) -> Tensor:
         """Return Σ_k e^{-ksL} terms[k].
@@ -74,11 +86,11 @@ class HeatOperator:
         return total
 
     def _diffuse(self, x: Tensor, s: Tensor | None) -> Tensor:
-        S = self._matrices[0]
+        series = self._series
         if s is not None:
-            return _DiffusionInTime.apply(x, s, S, self.tol)
-        coefficients = expand(self.s, self.tol, 1).coefficients
-        return _SymmetricProduct.apply(x, lambda z: _chebyshev(S, z, coefficients))
+            return _DiffusionInTime.apply(x, s, series, self.tol)
+        expansion = expand(self.s, self.tol, 1)
+        return _SymmetricProduct.apply(x, lambda z: series(z, expansion))
 
 
 def heat_operator(
@@ -128,18 +140,19 @@ def heat_operator(
                 "The 'zero_diagonal' parameter of HeatConv needs an explicit kernel: give eps."
             )
         S = normalized_adjacency(adjacency, self_loops=self_loops, isolated=isolated)
-        return HeatOperator(n, K, s, None, [to_torch(S, dtype)], tol, dtype)
+        return HeatOperator(n, K, s, None, [], tol, dtype, series=_Series.of(S, dtype))
     eps = check_eps(eps, "HeatConv")
-    matrices = []
+    matrices, method = [], "none"
     for k in range(1, K):
         kernel = HeatKernel(
             adjacency, k * s, tol=tol, self_loops=self_loops, isolated=isolated, threads=threads
         )
         matrix = kernel.matrix(eps, progress=progress if k == K - 1 else None)
+        method = kernel.plan(eps).method
         if zero_diagonal:
             matrix = _without_diagonal(matrix)
         matrices.append(to_torch(matrix, dtype))
-    return HeatOperator(n, K, s, eps, matrices, tol, dtype)
+    return HeatOperator(n, K, s, eps, matrices, tol, dtype, method=method)
 
 
 class _SymmetricProduct(torch.autograd.Function):
@@ -163,10 +176,11 @@ class _DiffusionInTime(torch.autograd.Function):
     """y = e^{-sL}x with gradients in x (the same product) and in s (−L e^{-sL}x, exactly)."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, s: Tensor, S: Tensor, tol: float) -> Tensor:
+    def forward(ctx: Any, x: Tensor, s: Tensor, series: _Series, tol: float) -> Tensor:
+        ctx.series = series
         time = check_s(float(s), "HeatConv")  # training may have driven it anywhere
-        ctx.S, ctx.coefficients = S, expand(time, tol, 1).coefficients
-        y = _chebyshev(S, x.contiguous(), ctx.coefficients)
+        ctx.expansion = expand(time, tol, 1)
+        y = series(x.contiguous(), ctx.expansion)
         ctx.save_for_backward(y, s)
         return y
 
@@ -174,24 +188,41 @@ class _DiffusionInTime(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
         y, s = ctx.saved_tensors
         grad = grad.contiguous()
-        grad_x = _chebyshev(ctx.S, grad, ctx.coefficients) if ctx.needs_input_grad[0] else None
+        grad_x = ctx.series(grad, ctx.expansion) if ctx.needs_input_grad[0] else None
         grad_s = None
         if ctx.needs_input_grad[1]:
-            grad_s = (-(grad * (y - ctx.S @ y)).sum()).to(s.dtype).reshape(s.shape)
+            grad_s = (-(grad * (y - ctx.series.tensor @ y)).sum()).to(s.dtype).reshape(s.shape)
         return grad_x, grad_s, None, None
 
 
-def _chebyshev(S: Tensor, x: Tensor, coefficients: np.ndarray) -> Tensor:
-    """Return Σ_k c_k T_k(S) x, shape (n, c)."""
-    total = coefficients[0] * x
-    if len(coefficients) == 1:
+@dataclass(frozen=True)
+class _Series:
+    """Σ_k c_k T_k(S) x for dense x, shape (n, c): by torch, or compiled where that pays."""
+
+    tensor: Tensor
+    matrix: sp.csr_array
+
+    @classmethod
+    def of(cls, S: sp.csr_array, dtype: torch.dtype) -> _Series:
+        tensor = to_torch(S, dtype)
+        return cls(tensor, S.astype(tensor.values().numpy().dtype))
+
+    def __call__(self, x: Tensor, expansion: Expansion) -> Tensor:
+        work = expansion.order * self.matrix.nnz * x.shape[1]
+        if work >= COMPILED_WORK and x.shape[1] >= 4 and numba_is_there():
+            block, threads = x.detach().numpy(), torch.get_num_threads()
+            heat = compiled.diffuse(self.matrix, block, [expansion], threads=threads)
+            return torch.from_numpy(heat[0])
+        S, coefficients = self.tensor, expansion.coefficients
+        total = coefficients[0] * x
+        if len(coefficients) == 1:
+            return total
+        before, now = x, S @ x
+        total.add_(now, alpha=float(coefficients[1]))
+        for c in coefficients[2:]:
+            before, now = now, torch.addmm(before, S, now, beta=-1, alpha=2)
+            total.add_(now, alpha=float(c))
         return total
-    before, now = x, S @ x
-    total.add_(now, alpha=float(coefficients[1]))
-    for c in coefficients[2:]:
-        before, now = now, torch.addmm(before, S, now, beta=-1, alpha=2)
-        total.add_(now, alpha=float(c))
-    return total
 
 
 def _without_diagonal(matrix: sp.csr_array) -> sp.csr_array:

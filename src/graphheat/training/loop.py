@@ -262,6 +262,7 @@ class _Trainer:
             settings=settings,
             seed=self.seed,
             threads=torch.get_num_threads(),
+            kernel=kernel_facts(self.problem),
             fingerprint=graph.fingerprint,
             name=graph.name,
             classes=graph.classes,
@@ -295,6 +296,7 @@ class _Trainer:
             "settings": self.problem.settings.as_dict(),
             "seed": self.seed,
             "threads": torch.get_num_threads(),
+            "kernel": kernel_facts(self.problem),
             "fingerprint": self.problem.graph.fingerprint,
             "name": self.problem.graph.name,
             "classes": list(self.problem.graph.classes),
@@ -328,14 +330,19 @@ class _Trainer:
 def _check_same_run(path: Path, header: dict[str, Any], problem: Problem, seed: int) -> None:
     if header.get("fingerprint") != problem.graph.fingerprint:
         raise CheckpointError(f"{path} belongs to another graph than {problem.graph.name}.")
-    wanted = {**problem.settings.as_dict(), "seed": seed}
-    found = {**header.get("settings", {}), "seed": header.get("seed")}
+    wanted = {**problem.settings.as_dict(), "seed": seed, "kernel": kernel_facts(problem)}
+    found = {name: header.get(name) for name in ("seed", "kernel")} | header.get("settings", {})
     for name, value in wanted.items():
         if found.get(name) != value:
             raise CheckpointError(
                 f"{path} was started with {name}={found.get(name)!r}, not {value!r}. "
                 "Resume with the same settings, or start anew with --force."
             )
+
+
+def kernel_facts(problem: Problem) -> dict[str, Any]:
+    """Return how the kernel was computed, which decides its last digits."""
+    return {"method": problem.operator.method, "tol": problem.operator.tol}
 
 
 def _default_threads(problem: Problem) -> int:

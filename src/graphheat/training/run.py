@@ -31,8 +31,8 @@ class Run:
 
     Attributes
     ----------
-    settings, seed, threads
-        What decided the run.
+    settings, seed, threads, kernel
+        What decided the run; ``kernel`` says by which method and to which accuracy it was computed.
     weights, scaling
         The network's parameters at the lowest validation loss, and how its input is scaled.
     probabilities
@@ -53,6 +53,7 @@ class Run:
     settings: Settings
     seed: int
     threads: int
+    kernel: dict[str, Any]
     fingerprint: str
     name: str
     classes: tuple[Any, ...]
@@ -127,6 +128,7 @@ class Run:
             "settings": self.settings.as_dict(),
             "seed": self.seed,
             "threads": self.threads,
+            "kernel": self.kernel,
             "fingerprint": self.fingerprint,
             "name": self.name,
             "classes": list(self.classes),
@@ -167,6 +169,7 @@ class Run:
                 settings=settings,
                 seed=header["seed"],
                 threads=header["threads"],
+                kernel=header["kernel"],
                 fingerprint=header["fingerprint"],
                 name=header["name"],
                 classes=tuple(header["classes"]),
