@@ -5,7 +5,7 @@
 Peers: numpy's eigh (the paper's authors), PyG's GDC (dense), PyGSP's Chebyshev filter and scipy's
 expm_multiply on blocks of the identity, and the scipy way of this package in float64 blocks of 256
 and float32 blocks of 32. The dense ones are cubic and left out above 8,000 nodes; expm_multiply and
-PyGSP run on a sample of columns there, scaled up. Peers that are not installed are named and left
+PyGSP run on 128 columns there, scaled up. Peers that are not installed are named and left
 out. `photo` needs GRAPHHEAT_DATA (or ../shared/data beside the clone).
 """
 
@@ -36,7 +36,7 @@ SETTINGS = {
     "photo": (3.0, 1e-4),
 }
 DENSE_LIMIT = 8_000
-SAMPLE = 512  # columns of a peer that would take minutes
+SAMPLE = 128  # columns of a peer that would take minutes
 
 
 def load(name: str) -> Graph | None:
@@ -110,7 +110,7 @@ def ways_for(graph: Graph, s: float, eps: float) -> dict[str, tuple[Callable[[],
     except ImportError:
         print("PyGSP is not installed: its filter is left out")
     else:
-        other = pygsp.graphs.Graph(sp.csr_matrix(A), lap_type="normalized")
+        other = pygsp.graphs.Graph(sp.csr_matrix(graph.to_scipy()), lap_type="normalized")
         other.estimate_lmax()
         heat = pygsp.filters.Heat(other, s * other.lmax)
         ways["PyGSP, order 30"] = (
