@@ -4,7 +4,7 @@
 
 Peers: numpy's eigh (the paper's authors), PyG's GDC (dense), PyGSP's Chebyshev filter and scipy's
 expm_multiply on blocks of the identity, and the scipy way of this package in float64 blocks of 256
-and float32 blocks of 32. The dense ones are cubic and left out above 8,000 nodes; expm_multiply and
+and float32 blocks of 32. The dense ones are cubic and left out above 5,000 nodes; expm_multiply and
 PyGSP run on 128 columns there, scaled up. Peers that are not installed are named and left
 out. `photo` needs GRAPHHEAT_DATA (or ../shared/data beside the clone).
 """
@@ -35,7 +35,7 @@ SETTINGS = {
     "pubmed": (3.0, 1e-5),
     "photo": (3.0, 1e-4),
 }
-DENSE_LIMIT = 8_000
+DENSE_LIMIT = 5_000
 SAMPLE = 128  # columns of a peer that would take minutes
 
 
