@@ -22,7 +22,7 @@ from graphheat.heat import blocks, laplacian
 from graphheat.heat.laplacian import normalized_adjacency
 from graphheat.nn.csr import to_torch
 
-S, TOL = 3.0, 1e-3
+S, TOL = 3.0, 1e-5
 CASES = {"cora": (16, 64, 500, 1433), "pubmed": (16, 64, 500)}
 
 
