@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from graphheat.heat.assembly import threshold
 from graphheat.heat.chebyshev import Expansion
@@ -129,32 +129,6 @@ def matrix(
     return _join(ordering, expansion, eps, _collect(ordering, expansion, eps, threads, progress))
 
 
-def compile_all(dtype: DTypeLike | None = None) -> None:
-    """Compile every loop, or load it from the cache on disk; for one precision or for both."""
-    for number in (np.float32, np.float64) if dtype is None else (dtype,):
-        _loops(np.dtype(number))
-
-
-def warm(dtype: DTypeLike = np.float32) -> bool:
-    """Tell whether the loops are compiled already, in memory or in the cache on disk.
-
-    Compiles nothing. The first answer takes the import of numba and a look into the cache, some
-    tenths of a second; without numba it is no.
-    """
-    if np.dtype(dtype) in _ready:
-        return True
-    try:
-        from graphheat.heat import loops
-    except ImportError:
-        return False
-    with _compiling:
-        # Only the cache itself knows what it holds for this processor and this version of numba.
-        return all(
-            types in loop.overloads or loop._cache.load_overload(types, loop.targetctx) is not None
-            for loop, types in loops.signatures(np.dtype(dtype))
-        )
-
-
 def _loops(dtype: np.dtype[Any]) -> ModuleType:
     """Return the module of loops, compiled for ``dtype``."""
     from graphheat.heat import loops
@@ -165,11 +139,7 @@ def _loops(dtype: np.dtype[Any]) -> ModuleType:
         for loop, types in loops.signatures(dtype):
             # Otherwise numba would compile once more for arrays that may be written to.
             loop.disable_compile(False)
-            try:
-                loop.compile(types)
-            except OSError:  # compiled, but the cache could not be written: a full disk
-                if types not in loop.overloads:
-                    raise
+            loop.compile(types)
             loop.disable_compile()
         _ready.add(dtype)
     return loops

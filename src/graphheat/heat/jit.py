@@ -6,6 +6,7 @@ Importing this module imports numba.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from numba import njit
@@ -18,6 +19,14 @@ def compiled(function: Callable[..., Any]) -> Any:
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     try:
-        return njit(cache=True, **options)(function)
+        loop = njit(cache=True, **options)(function)
     except RuntimeError:  # no folder that a cache could be written to
         return njit(**options)(function)
+    save = loop._cache.save_overload
+
+    def save_if_possible(*arguments: Any) -> None:
+        with suppress(OSError):  # a full disk costs only the cache
+            save(*arguments)
+
+    loop._cache.save_overload = save_if_possible
+    return loop

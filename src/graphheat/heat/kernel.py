@@ -23,6 +23,7 @@ from graphheat.heat.laplacian import Isolated, normalized_adjacency
 from graphheat.heat.plan import Plan, available_memory
 from graphheat.heat.push import Push
 from graphheat.heat.ranges import check_count, check_eps, check_indices, check_number, check_s
+from graphheat.heat.signals import as_columns, dense
 from graphheat.heat.strips import Progress
 
 Method = Literal["auto", "scipy", "numba", "push", "reference"]
@@ -181,14 +182,14 @@ class HeatKernel:
         return self._diffuse(X, [self._signal_expansion(s) for s in times])
 
     def _diffuse(self, X: Any, expansions: Sequence[Expansion]) -> NDArray[Any]:
-        columns, shape = self._columns(X)
+        columns, shape = as_columns(X, self.n)
         # A float64 signal stays one: in float32 its large values would be infinite, its small 0.
         single = all(part == np.float32 for part in (columns.dtype, *(e.dtype for e in expansions)))
         dtype = np.dtype(np.float32 if single else np.float64)
         out = np.empty((len(expansions), *columns.shape), dtype=dtype)
         if self.method == "reference":
             for k, e in enumerate(expansions):
-                out[k] = reference.apply(self._spectrum, _dense(columns, np.float64), e.s)
+                out[k] = reference.apply(self._spectrum, dense(columns, np.float64), e.s)
         else:
             S, order = self._matrix_in(dtype), max(e.order for e in expansions)
             work = order * S.nnz * columns.shape[1]
@@ -196,7 +197,7 @@ class HeatKernel:
             width = blocks.WIDTH if way == "scipy" else COMPILED_WIDTH
             for a in range(0, columns.shape[1], width):
                 strip = slice(a, min(a + width, columns.shape[1]))
-                block = _dense(columns[:, strip], dtype)
+                block = dense(columns[:, strip], dtype)
                 if way == "scipy":
                     parts = blocks.diffuse(S, block, expansions)
                 else:
@@ -412,23 +413,3 @@ class HeatKernel:
         if self.method == "reference":
             return 1  # its products bring their own threads
         return self.threads or os.cpu_count() or 1
-
-    def _columns(self, X: Any) -> tuple[Any, tuple[int, ...]]:
-        """Return X as (n, c), dense or CSC, and the shape that the caller expects back."""
-        given: Any = X if sp.issparse(X) else np.asarray(X)
-        if given.dtype.kind not in "biuf":
-            raise ParameterError(f"X must hold real numbers; got {given.dtype}.")
-        shape = given.shape
-        if len(shape) not in (1, 2) or shape[0] != self.n:
-            raise ParameterError(f"X must have shape ({self.n},) or ({self.n}, c); got {shape}.")
-        columns: Any = given.reshape(self.n, 1) if len(shape) == 1 else given
-        if sp.issparse(X):
-            columns = sp.csc_array(columns)
-        if not np.isfinite(columns.data if sp.issparse(X) else columns).all():
-            raise ParameterError("X must be finite; it holds NaN or infinity.")
-        return columns, shape
-
-
-def _dense(columns: Any, dtype: np.dtype[Any] | type) -> NDArray[Any]:
-    dense = columns.toarray() if hasattr(columns, "toarray") else columns
-    return np.ascontiguousarray(dense, dtype=dtype)

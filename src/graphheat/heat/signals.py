@@ -1,0 +1,33 @@
+"""What may be diffused: checked, and brought into columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from graphheat.errors import ParameterError
+
+
+def as_columns(X: Any, n: int) -> tuple[Any, tuple[int, ...]]:
+    """Return X as (n, c), dense or CSC, and the shape that the caller expects back."""
+    given: Any = X if sp.issparse(X) else np.asarray(X)
+    if given.dtype.kind not in "biuf":
+        raise ParameterError(f"X must hold real numbers; got {given.dtype}.")
+    shape = given.shape
+    if len(shape) not in (1, 2) or shape[0] != n:
+        raise ParameterError(f"X must have shape ({n},) or ({n}, c); got {shape}.")
+    columns: Any = given.reshape(n, 1) if len(shape) == 1 else given
+    if sp.issparse(X):
+        columns = sp.csc_array(columns)
+    if not np.isfinite(columns.data if sp.issparse(X) else columns).all():
+        raise ParameterError("X must be finite; it holds NaN or infinity.")
+    return columns, shape
+
+
+def dense(columns: Any, dtype: np.dtype[Any] | type) -> NDArray[Any]:
+    """Return columns as a dense, C-contiguous array of ``dtype``."""
+    values = columns.toarray() if hasattr(columns, "toarray") else columns
+    return np.ascontiguousarray(values, dtype=dtype)
