@@ -22,7 +22,9 @@ machine and on what else it was doing. `make bench` runs the short ones; this pa
 
 ABOUT = {
     "kernel": "**The matrix of e^{-sL}**, entries from eps on. *x ours*: how many times our "
-    "one-thread time a way takes. Above 5,000 nodes the slow peers run on 128 columns, scaled up.",
+    "one-thread time a way takes, once the kernel object has made its plan; with a new object "
+    "for every call Cora's 124 times (eigh, that run) are 110. "
+    "Above 5,000 nodes the slow peers run on 128 columns, scaled up.",
     "apply": "**e^{-sL}X**, to the same order in the same precision (expm_multiply aims at its own "
     "accuracy). Times ours.",
     "train_step": "**A training step's product**, 16 columns, forward and backward.",
