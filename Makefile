@@ -37,7 +37,7 @@ data: $(READY)
 # Done once; again only when the dependencies change.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,pyg]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,paper]'
 	touch $@
 
 clean:

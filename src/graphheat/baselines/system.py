@@ -1,0 +1,106 @@
+"""What every system is: settings, and a way from a graph and a few labels to probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphheat.errors import GraphError, ParameterError
+from graphheat.graph import Graph
+from graphheat.training.holdout import Roles
+
+
+class Step(NamedTuple):
+    """What a callback is told while a system learns; steps count from 1."""
+
+    step: int
+    steps: int
+    text: str
+
+
+Callback = Callable[[Step], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a system returns.
+
+    Attributes
+    ----------
+    probabilities
+        Shape (n, c); rows are non-negative and sum to 1, also where nothing is known of a node.
+    history
+        Numbers by step, where the system learns in steps: ``train_loss``, ``val_loss``,
+        ``val_accuracy``. Test labels play no part in it.
+    best_epoch
+        The step whose weights were kept, counted from 1; 0 where there are no steps.
+    notes
+        Sentences the user should read.
+    """
+
+    probabilities: NDArray[np.float64]
+    history: dict[str, list[float]] = field(default_factory=dict)
+    best_epoch: int = 0
+    notes: tuple[str, ...] = ()
+
+
+class System:
+    """Base of the systems: frozen dataclasses whose fields are the settings.
+
+    Attributes
+    ----------
+    name, title
+        The key of the registry and of ``--recipe``; and the name in a table.
+    reference
+        Authors, title and year of the paper that the system is from.
+    stochastic
+        Whether the seed changes anything.
+    needs_features
+        Whether a graph without features is an error.
+    presets
+        By graph name, the settings of the original authors that differ from the defaults.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    reference: ClassVar[str]
+    stochastic: ClassVar[bool] = True
+    needs_features: ClassVar[bool] = True
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    @classmethod
+    def preset(cls, graph_name: str, **changes: Any) -> Self:
+        """Return the system with its authors' settings for a graph, but for ``changes``."""
+        known = {each.name for each in fields(cls)}  # type: ignore[arg-type]
+        for given in changes:
+            if given not in known:
+                raise ParameterError(
+                    f"{cls.title} has no setting {given!r}; it has {', '.join(sorted(known))}."
+                )
+        return cls(**{**cls.presets.get(graph_name, {}), **changes})
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings as plain values, ready for JSON."""
+        return asdict(self)  # type: ignore[call-overload,no-any-return]
+
+    def check(self, graph: Graph) -> None:
+        """Raise when the graph lacks what the system learns from."""
+        if self.needs_features and graph.features is None:
+            raise GraphError(
+                f"{graph.name} has no features, which {self.title} learns from. "
+                "Use lp or deepwalk, which need edges and labels alone."
+            )
+
+    def fit(
+        self, graph: Graph, roles: Roles, seed: int = 0, *, callback: Callback | None = None
+    ) -> Outcome:
+        """Learn from the labels of ``roles.train`` (and stop by those of ``roles.val``).
+
+        Labels of any other node must not be looked at. Deterministic for a seed and a number of
+        threads; the caller's random state is left alone.
+        """
+        raise NotImplementedError

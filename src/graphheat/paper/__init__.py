@@ -1,0 +1,1 @@
+"""The paper's experiment: its tables, figures and claims, each with a number."""
