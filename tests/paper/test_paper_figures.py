@@ -24,7 +24,7 @@ from graphheat.paper.figures import (
 from graphheat.paper.figures.ego import draw_edges, draw_ground, ego_network, free_place
 from graphheat.paper.figures.style import write
 from graphheat.paper.spectrum import decompose, eigenvalues, responses
-from graphheat.paper.trend import trend
+from graphheat.paper.trend import COLUMNS, trend
 
 
 def new_axes(count=1):
@@ -65,7 +65,7 @@ def sweep_frame(test, validation=None):
         val = accuracy if validation is None else validation[s, eps]
         for seed, shift in enumerate((-0.01, 0.0, 0.01)):
             rows.append((s, eps, seed, accuracy + shift, val + shift))
-    return pd.DataFrame(rows, columns=list(influence.COLUMNS))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 HILL = {

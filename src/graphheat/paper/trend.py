@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from graphheat.errors import ParameterError
 
+COLUMNS = ("s", "eps", "seed", "test_accuracy", "val_accuracy")  # of a sweep
+
 
 @dataclass(frozen=True, eq=False)
 class Trend:
@@ -105,6 +107,18 @@ def trend(frame: pd.DataFrame, parameter: str, column: str) -> Trend:
         groups.std(ddof=1).fillna(0.0).to_numpy(),
         groups.size().to_numpy(),
     )
+
+
+def along(runs: pd.DataFrame, s: float, eps: float) -> dict[str, pd.DataFrame]:
+    """Return the runs at the paper's eps (key ``"s"``) and those at its s (key ``"eps"``)."""
+    missing = [column for column in COLUMNS if column not in runs]
+    if missing:
+        raise ParameterError(f"The runs need a column {missing[0]!r}; they have {list(runs)}.")
+    runs = runs.assign(eps=runs["eps"].astype(np.float64).fillna(0.0))
+    return {
+        "s": runs[np.isclose(runs["eps"], eps, rtol=1e-9, atol=0)],
+        "eps": runs[np.isclose(runs["s"].astype(np.float64), s, rtol=1e-9, atol=0)],
+    }
 
 
 def _against(change: float, deviation: float) -> str:

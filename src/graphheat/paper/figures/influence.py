@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from graphheat import plot
 from graphheat.errors import ParameterError
 from graphheat.paper.figures.style import COLUMN, SMALL, small_ticks
-from graphheat.paper.trend import Trend, trend
+from graphheat.paper.trend import Trend, along, trend
+from graphheat.training.recipes import PUBLISHED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-S, EPS = 3.5, 1e-4  # the paper's choice for Cora
-COLUMNS = ("s", "eps", "seed", "test_accuracy", "val_accuracy")
+S, EPS = PUBLISHED["cora"]
 SERIES = (
     ("test", "test_accuracy", plot.BLUE, "o", "-"),
     ("validation", "val_accuracy", plot.ORANGE, "s", "--"),
@@ -60,18 +60,6 @@ def influence_data(runs: pd.DataFrame, s: float = S, eps: float = EPS) -> pd.Dat
     if not parts:
         raise ParameterError(f"No run has s = {s:g} or eps = {eps:g}; sweep through them first.")
     return pd.concat(parts, ignore_index=True)
-
-
-def along(runs: pd.DataFrame, s: float = S, eps: float = EPS) -> dict[str, pd.DataFrame]:
-    """Return the runs at the paper's eps (key ``"s"``) and those at its s (key ``"eps"``)."""
-    missing = [column for column in COLUMNS if column not in runs]
-    if missing:
-        raise ParameterError(f"The runs need a column {missing[0]!r}; they have {list(runs)}.")
-    runs = runs.assign(eps=runs["eps"].astype(np.float64).fillna(0.0))
-    return {
-        "s": runs[np.isclose(runs["eps"], eps, rtol=1e-9, atol=0)],
-        "eps": runs[np.isclose(runs["s"].astype(np.float64), s, rtol=1e-9, atol=0)],
-    }
 
 
 def draw_s(data: pd.DataFrame, ax: Axes | None = None) -> Axes:
