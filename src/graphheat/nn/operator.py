@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ from graphheat.heat.choice import numba_is_there
 from graphheat.heat.kernel import Progress
 from graphheat.heat.laplacian import Isolated
 from graphheat.heat.ranges import check_count, check_eps, check_s
-from graphheat.nn.csr import to_torch
+from graphheat.nn.csr import to_scipy, to_torch
+
+Multiply = Callable[[Tensor], Tensor]
 
 COMPILED_WORK = 1e8  # multiply-adds of a product from which compiled loops are worth their start
 
@@ -54,11 +57,15 @@ class HeatOperator:
         *,
         series: _Series | None = None,
         method: str = "implicit",
+        index: Tensor | None = None,
     ) -> None:
         self.n, self.K, self.s, self.eps, self.tol, self.dtype = n, K, s, eps, tol, dtype
         self.method = method
         self._matrices = matrices  # none for K = 1 and a threshold, and for implicit products
+        # Hᵀ is H itself, unless only some of its rows are here.
+        self._transposed = matrices if index is None else [_transpose(each) for each in matrices]
         self._series = series
+        self._index = index
         stored = matrices if series is None else [series.tensor]
         self.nnz = sum(int(matrix.values().numel()) for matrix in stored)
 
@@ -79,18 +86,39 @@ class HeatOperator:
             total = terms[-1]
             for term in reversed(terms[:-1]):
                 total = term + self._diffuse(total, s)
-            return total
-        total = terms[0]
-        for term, matrix in zip(terms[1:], self._matrices, strict=True):
-            total = total + _SymmetricProduct.apply(term, matrix.__matmul__)
+            return total if self._index is None else total[self._index]
+        total = terms[0] if self._index is None else terms[0][self._index]
+        for term, H, H_t in zip(terms[1:], self._matrices, self._transposed, strict=True):
+            total = total + _Product.apply(term, H.__matmul__, H_t.__matmul__)
         return total
+
+    def rows(self, index: Tensor) -> HeatOperator:
+        """Return the operator whose products have only the rows ``index``, shape (r, c).
+
+        A loss on a few nodes needs no more of the last layer; with a kernel matrix that layer then
+        costs r / n of the whole, and its values are the same.
+        """
+        matrices = [to_torch(to_scipy(each)[index.numpy()], self.dtype) for each in self._matrices]
+        return HeatOperator(
+            self.n,
+            self.K,
+            self.s,
+            self.eps,
+            matrices,
+            self.tol,
+            self.dtype,
+            series=self._series,
+            method=self.method,
+            index=index,
+        )
 
     def _diffuse(self, x: Tensor, s: Tensor | None) -> Tensor:
         series = self._series
         if s is not None:
             return _DiffusionInTime.apply(x, s, series, self.tol)
         expansion = expand(self.s, self.tol, 1)
-        return _SymmetricProduct.apply(x, lambda z: series(z, expansion))
+        diffuse = partial(series, expansion=expansion)
+        return _Product.apply(x, diffuse, diffuse)
 
 
 def heat_operator(
@@ -155,21 +183,21 @@ def heat_operator(
     return HeatOperator(n, K, s, eps, matrices, tol, dtype, method=method)
 
 
-class _SymmetricProduct(torch.autograd.Function):
-    """y = Hx with H = Hᵀ: the backward pass is the same product.
+class _Product(torch.autograd.Function):
+    """y = Hx, and Hᵀg for its backward pass, both given as functions.
 
     torch's own derivative of a CSR product transposes H at every call, which costs 63–85 times
-    the forward pass on the paper's kernels.
+    the forward pass on the paper's kernels; H = Hᵀ needs no transpose at all.
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, multiply: Callable[[Tensor], Tensor]) -> Tensor:
-        ctx.multiply = multiply
+    def forward(ctx: Any, x: Tensor, multiply: Multiply, multiply_transposed: Multiply) -> Tensor:
+        ctx.multiply_transposed = multiply_transposed
         return multiply(x.contiguous())
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, None]:  # type: ignore[override]
-        return ctx.multiply(grad.contiguous()), None
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+        return ctx.multiply_transposed(grad.contiguous()), None, None
 
 
 class _DiffusionInTime(torch.autograd.Function):
@@ -223,6 +251,10 @@ class _Series:
             before, now = now, torch.addmm(before, S, now, beta=-1, alpha=2)
             total.add_(now, alpha=float(c))
         return total
+
+
+def _transpose(matrix: Tensor) -> Tensor:
+    return to_torch(sp.csr_array(to_scipy(matrix).T), matrix.dtype)
 
 
 def _without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
