@@ -63,6 +63,8 @@ class System:
         Whether a graph without features is an error.
     presets
         By graph name, the settings of the original authors that differ from the defaults.
+    brief
+        Settings under which a run takes a moment: to see that everything works, not how well.
     """
 
     name: ClassVar[str]
@@ -71,6 +73,7 @@ class System:
     stochastic: ClassVar[bool] = True
     needs_features: ClassVar[bool] = True
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    brief: ClassVar[Mapping[str, Any]] = {}
 
     @classmethod
     def preset(cls, graph_name: str, **changes: Any) -> Self:

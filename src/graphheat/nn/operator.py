@@ -21,7 +21,8 @@ from graphheat.heat.choice import numba_is_there
 from graphheat.heat.kernel import Progress
 from graphheat.heat.laplacian import Isolated
 from graphheat.heat.ranges import check_count, check_eps, check_s
-from graphheat.nn.csr import to_scipy, to_torch
+from graphheat.nn.csr import to_torch
+from graphheat.nn.kernel_matrix import KernelMatrix
 
 Multiply = Callable[[Tensor], Tensor]
 
@@ -51,23 +52,18 @@ class HeatOperator:
         K: int,
         s: float,
         eps: float | None,
-        matrices: list[Tensor],
+        matrices: list[KernelMatrix],
         tol: float,
         dtype: torch.dtype,
         *,
         series: _Series | None = None,
         method: str = "implicit",
-        index: Tensor | None = None,
     ) -> None:
         self.n, self.K, self.s, self.eps, self.tol, self.dtype = n, K, s, eps, tol, dtype
         self.method = method
         self._matrices = matrices  # none for K = 1 and a threshold, and for implicit products
-        # Hᵀ is H itself, unless only some of its rows are here.
-        self._transposed = matrices if index is None else [_transpose(each) for each in matrices]
         self._series = series
-        self._index = index
-        stored = matrices if series is None else [series.tensor]
-        self.nnz = sum(int(matrix.values().numel()) for matrix in stored)
+        self.nnz = sum(each.nnz for each in (matrices if series is None else [series.matrix]))
 
     def __call__(self, terms: list[Tensor], s: Tensor | None = None) -> Tensor:
         """Return Σ_k e^{-ksL} terms[k].
@@ -86,10 +82,10 @@ class HeatOperator:
             total = terms[-1]
             for term in reversed(terms[:-1]):
                 total = term + self._diffuse(total, s)
-            return total if self._index is None else total[self._index]
-        total = terms[0] if self._index is None else terms[0][self._index]
-        for term, H, H_t in zip(terms[1:], self._matrices, self._transposed, strict=True):
-            total = total + _Product.apply(term, H.__matmul__, H_t.__matmul__)
+            return total
+        total = terms[0]
+        for term, H in zip(terms[1:], self._matrices, strict=True):
+            total = total + _Product.apply(term, H.__matmul__, H.__matmul__)
         return total
 
     def rows(self, index: Tensor) -> HeatOperator:
@@ -98,19 +94,7 @@ class HeatOperator:
         A loss on a few nodes needs no more of the last layer; with a kernel matrix that layer then
         costs r / n of the whole, and its values are the same.
         """
-        matrices = [to_torch(to_scipy(each)[index.numpy()], self.dtype) for each in self._matrices]
-        return HeatOperator(
-            self.n,
-            self.K,
-            self.s,
-            self.eps,
-            matrices,
-            self.tol,
-            self.dtype,
-            series=self._series,
-            method=self.method,
-            index=index,
-        )
+        return _RowOperator(self, index)
 
     def _diffuse(self, x: Tensor, s: Tensor | None) -> Tensor:
         series = self._series
@@ -119,6 +103,29 @@ class HeatOperator:
         expansion = expand(self.s, self.tol, 1)
         diffuse = partial(series, expansion=expansion)
         return _Product.apply(x, diffuse, diffuse)
+
+
+class _RowOperator(HeatOperator):
+    """Some rows of another operator's products; see :meth:`HeatOperator.rows`."""
+
+    def __init__(self, whole: HeatOperator, index: Tensor) -> None:
+        self.n, self.K, self.s, self.eps = whole.n, whole.K, whole.s, whole.eps
+        self.tol, self.dtype, self.method = whole.tol, whole.dtype, whole.method
+        self._whole, self._index = whole, index
+        parts = [each.rows(index.numpy()) for each in whole._matrices]
+        self._parts = [
+            (to_torch(part, self.dtype), to_torch(sp.csr_array(part.T), self.dtype))
+            for part in parts
+        ]
+        self.nnz = sum(part.nnz for part in parts)
+
+    def __call__(self, terms: list[Tensor], s: Tensor | None = None) -> Tensor:
+        if self.eps is None:
+            return self._whole(terms, s)[self._index]
+        total = terms[0][self._index]
+        for term, (rows, columns) in zip(terms[1:], self._parts, strict=True):
+            total = total + _Product.apply(term, rows.__matmul__, columns.__matmul__)
+        return total
 
 
 def heat_operator(
@@ -171,6 +178,7 @@ def heat_operator(
         return HeatOperator(n, K, s, None, [], tol, dtype, series=_Series.of(S, dtype))
     eps = check_eps(eps, "HeatConv")
     matrices, method = [], "none"
+    S = normalized_adjacency(adjacency, self_loops=self_loops, isolated=isolated)
     for k in range(1, K):
         kernel = HeatKernel(
             adjacency, k * s, tol=tol, self_loops=self_loops, isolated=isolated, threads=threads
@@ -179,7 +187,7 @@ def heat_operator(
         method = kernel.plan(eps).method
         if zero_diagonal:
             matrix = _without_diagonal(matrix)
-        matrices.append(to_torch(matrix, dtype))
+        matrices.append(KernelMatrix.lay_out(matrix, S, dtype))
     return HeatOperator(n, K, s, eps, matrices, tol, dtype, method=method)
 
 
@@ -251,10 +259,6 @@ class _Series:
             before, now = now, torch.addmm(before, S, now, beta=-1, alpha=2)
             total.add_(now, alpha=float(c))
         return total
-
-
-def _transpose(matrix: Tensor) -> Tensor:
-    return to_torch(sp.csr_array(to_scipy(matrix).T), matrix.dtype)
 
 
 def _without_diagonal(matrix: sp.csr_array) -> sp.csr_array:

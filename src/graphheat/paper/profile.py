@@ -15,9 +15,6 @@ S_VALUES = (0.5, 1.0, 2.0, 3.0, 3.5, 4.0, 5.0, 7.0, 10.0, 15.0)
 EPS_VALUES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 3e-2, 1e-1)
 FIGURE4_SEEDS = 10
 
-# Enough to exercise every system; nobody should quote what comes of it.
-SHORT_EPOCHS = {"max_epochs": 3}
-
 
 def full(
     seeds: int, rows: Sequence[str] | None = None, graphs: Sequence[str] = GRAPHS
@@ -50,11 +47,34 @@ def figure4(seeds: int) -> Iterator[Task]:
             yield from (Task("graphheat", "cora", seed, (("eps", value),)) for seed in range(seeds))
 
 
+def short(
+    rows: Sequence[str] | None = None, graphs: Sequence[str] = GRAPHS
+) -> tuple[list[Task], dict[str, dict[str, Any]]]:
+    """Return tasks that touch every system for a moment, and what they change of its presets.
+
+    They answer whether everything runs; nobody should quote what comes of them.
+    """
+    names = list(ROWS) if rows is None else list(rows)
+    changes = {name: brief_settings(row_named(name)) for name in names}
+    tasks = [
+        Task(name, graph, seed, tuple(changes[name].items()))
+        for graph in graphs
+        if graph == "cora" or list(graphs) != list(GRAPHS)
+        for name in names
+        for seed in range(3 if is_stochastic(row_named(name)) else 1)
+    ]
+    if "graphheat" in names:
+        brief = tuple(changes["graphheat"].items())
+        for name, value in (("s", 1.0), ("s", 10.0), ("eps", 1e-3), ("eps", 1e-1)):
+            tasks += [Task("graphheat", "cora", seed, (*brief, (name, value))) for seed in (0, 1)]
+    return tasks, changes
+
+
+def brief_settings(row: Row) -> dict[str, Any]:
+    """Return the changes to a row's presets that make a run take a moment."""
+    return {"max_epochs": 3} if row.is_heat else dict(baselines.load(row.system).brief)
+
+
 def is_stochastic(row: Row) -> bool:
     """Whether the seed changes a row's result."""
     return row.is_heat or baselines.load(row.system).stochastic
-
-
-def changes_in(settings: dict[str, Any], task: Task) -> dict[str, Any]:
-    """Return which of a run's settings differ from a task's, with the run's values."""
-    return {name: value for name, value in settings.items() if task.settings.get(name) != value}

@@ -163,15 +163,15 @@ class Store:
         ]
         return _unfold(frame.drop(columns="predicted"))
 
-    def export(self, path: str | os.PathLike[str]) -> int:
-        """Write all runs as CSV, which :func:`read_runs` reads; return their number."""
-        frame = self.runs()
-        frame["settings"] = [json.dumps(each, sort_keys=True) for each in frame["settings"]]
-        frame["versions"] = [json.dumps(each, sort_keys=True) for each in frame["versions"]]
-        frame["seconds"] = frame["seconds"].round(2)
-        with replacing(path) as aside:
-            frame.to_csv(aside, index=False)
-        return len(frame)
+
+def write_runs(frame: pandas.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write runs as CSV, as a whole; :func:`read_runs` reads them back."""
+    frame = frame.copy()
+    for column in ("settings", "versions"):
+        frame[column] = [json.dumps(each, sort_keys=True) for each in frame[column]]
+    frame["seconds"] = frame["seconds"].round(2)
+    with replacing(path) as aside:
+        frame.to_csv(aside, index=False)
 
 
 def read_runs(path: str | os.PathLike[str]) -> pandas.DataFrame:
