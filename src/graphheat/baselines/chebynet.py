@@ -16,7 +16,7 @@ from torch_geometric.nn import ChebConv
 from graphheat.baselines.descent import Stopping, descend, seeded
 from graphheat.baselines.inputs import Input, network_input
 from graphheat.baselines.system import Callback, Outcome, System
-from graphheat.baselines.twolayer import TwoLayers, decay_first
+from graphheat.baselines.twolayer import TwoLayers, adam
 from graphheat.graph import Graph
 from graphheat.heat import normalized_adjacency
 from graphheat.nn import SparseFeatures
@@ -79,7 +79,7 @@ class ChebyNet(System):
             return descend(
                 net,
                 lambda: net(x, [(laplacian,), (laplacian,)]),
-                decay_first(net, self.weight_decay, self.learning_rate),
+                adam(net, net.first, self.weight_decay, self.learning_rate),
                 graph,
                 roles,
                 Stopping(self.max_epochs, self.patience, "mean", "last", penalised=True),

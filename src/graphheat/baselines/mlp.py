@@ -12,7 +12,7 @@ from graphheat.baselines.descent import Stopping, seeded
 from graphheat.baselines.field import Edges
 from graphheat.baselines.inputs import Input
 from graphheat.baselines.system import Callback, Outcome, System
-from graphheat.baselines.twolayer import TwoLayers, decay_first, learn
+from graphheat.baselines.twolayer import TwoLayers, adam, learn
 from graphheat.graph import Graph
 from graphheat.training.holdout import Roles
 
@@ -59,7 +59,7 @@ class MLP(System):
             return learn(
                 net,
                 none,
-                decay_first(net, self.weight_decay, self.learning_rate),
+                adam(net, net.first, self.weight_decay, self.learning_rate),
                 graph,
                 roles,
                 Stopping(self.max_epochs, self.patience, "mean", "last", penalised=True),

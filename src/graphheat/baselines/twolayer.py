@@ -44,15 +44,15 @@ class TwoLayers(nn.Module):
         return self.second(x, *layers[1])
 
 
-def decay_first(net: TwoLayers, weight_decay: float, learning_rate: float) -> torch.optim.Adam:
-    """Return Adam with an L2 penalty of ½·``weight_decay``·‖W‖² on the first layer's weights."""
-    return torch.optim.Adam(
-        [
-            {"params": list(net.first.parameters()), "weight_decay": weight_decay},
-            {"params": list(net.second.parameters())},
-        ],
-        lr=learning_rate,
-    )
+def adam(
+    net: nn.Module, penalised: nn.Module, weight_decay: float, learning_rate: float
+) -> torch.optim.Adam:
+    """Return Adam for ``net``, with ½·``weight_decay``·‖W‖² for each W of one part but its biases."""
+    held = [w for name, w in penalised.named_parameters() if not name.endswith("bias")]
+    known = {id(weight) for weight in held}
+    free = [weight for weight in net.parameters() if id(weight) not in known]
+    groups = [{"params": held, "weight_decay": weight_decay}, {"params": free}]
+    return torch.optim.Adam([group for group in groups if group["params"]], lr=learning_rate)
 
 
 def learn(
