@@ -32,10 +32,12 @@ class Stopping:
         ``"mean"``: when the validation loss is above the mean of the ``patience`` before it, from
         epoch ``patience`` + 2 on (Kipf's code). ``"loss"``: when it has not fallen for
         ``patience`` epochs. ``"either"``: when neither loss nor accuracy has been as good as the
-        best so far for ``patience`` epochs (GAT's code). ``"never"``: after ``max_epochs``.
+        best so far for ``patience`` epochs (GAT's code). ``"accuracy"``: when the accuracy has not.
+        ``"never"``: after ``max_epochs``.
     keep
         ``"last"``: the weights at the end. ``"loss"``: those of the lowest validation loss.
         ``"both"``: the last at which loss and accuracy were both as good as the best so far.
+        ``"accuracy"``: the last at which the accuracy was.
     penalised
         Whether the validation loss of these rules counts the L2 penalties too, as it does in
         Kipf's code and those that follow it. The history's never does.
@@ -43,8 +45,8 @@ class Stopping:
 
     max_epochs: int
     patience: int
-    rule: Literal["mean", "loss", "either", "never"] = "loss"
-    keep: Literal["last", "loss", "both"] = "loss"
+    rule: Literal["mean", "loss", "either", "accuracy", "never"] = "loss"
+    keep: Literal["last", "loss", "both", "accuracy"] = "loss"
     penalised: bool = False
 
 
@@ -164,9 +166,10 @@ class _State:
         keep, rule = self.stopping.keep, self.stopping.rule
         as_low, as_right = val_loss <= self.best_loss, accuracy >= self.best_accuracy
         lower = val_loss < self.best_loss
-        better = (as_low or as_right) if rule == "either" else lower
+        better = {"either": as_low or as_right, "accuracy": as_right}.get(rule, lower)
         self.waited = 0 if better else self.waited + 1
-        if (keep == "loss" and lower) or (keep == "both" and as_low and as_right):
+        chosen = {"loss": lower, "both": as_low and as_right, "accuracy": as_right}
+        if chosen.get(keep, False):
             self.kept = {k: v.detach().clone() for k, v in model.state_dict().items()}
             self.kept_epoch = self.epoch
         self.best_loss = min(self.best_loss, val_loss)

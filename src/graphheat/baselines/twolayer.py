@@ -47,7 +47,7 @@ class TwoLayers(nn.Module):
 def adam(
     net: nn.Module, penalised: nn.Module, weight_decay: float, learning_rate: float
 ) -> torch.optim.Adam:
-    """Return Adam for ``net``, with ½·``weight_decay``·‖W‖² for each W of one part but its biases."""
+    """Return Adam with ½·``weight_decay``·‖W‖² for each W of ``penalised`` that is not a bias."""
     held = [w for name, w in penalised.named_parameters() if not name.endswith("bias")]
     known = {id(weight) for weight in held}
     free = [weight for weight in net.parameters() if id(weight) not in known]
