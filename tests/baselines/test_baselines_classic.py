@@ -1,0 +1,188 @@
+"""LP, ICA, DeepWalk and ManiReg against closed forms and naive recomputation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from graphheat.baselines import load
+from graphheat.baselines.lp import LabelPropagation, harmonic
+from graphheat.errors import GraphError, ParameterError
+from graphheat.graph import Graph
+from graphheat.training.holdout import Roles, assign_roles
+
+CLASSIC = ("lp",)
+FAST: dict[str, dict[str, int]] = {"lp": {}}
+
+
+def roles_of(train, val=(), test=()):
+    return Roles(*(np.asarray(part, dtype=np.int64) for part in (train, val, test)), None)
+
+
+def path(n, weights=None):
+    steps = np.ones(n - 1) if weights is None else np.asarray(weights, dtype=float)
+    return sp.csr_array(sp.diags_array([steps, steps], offsets=[-1, 1], shape=(n, n)))
+
+
+def random_graph(
+    seed=0, n=30, classes=3, *, features=True, isolated=0, weighted=True, sparse=False
+):
+    """Classes are blocks of nodes; features and edges both say something of them."""
+    random = np.random.default_rng(seed)
+    labels = np.arange(n) % classes
+    same = labels[:, None] == labels[None, :]
+    upper = np.triu(random.random((n, n)) < np.where(same, 0.5, 0.05), 1)
+    upper[:, n - isolated :] = False
+    weight = upper * (random.uniform(0.5, 2.0, (n, n)) if weighted else 1.0)
+    X = random.random((n, 12)) < np.where(np.arange(12) % classes == labels[:, None], 0.6, 0.15)
+    X = sp.csr_array(X.astype(float)) if sparse else X.astype(float)
+    return Graph.from_scipy(
+        weight + weight.T,
+        features=X if features else None,
+        labels=labels,
+        classes=[f"c{code}" for code in range(classes)],
+    )
+
+
+def assert_distributions(probabilities, graph):
+    assert probabilities.shape == (graph.n, len(graph.classes))
+    assert np.isfinite(probabilities).all()
+    assert (probabilities >= 0).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, atol=1e-12)
+
+
+# --------------------------------------------------------------------------- every system
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_users_graph_one_label_a_class_isolated_nodes_no_validation(name, classes, sparse):
+    graph = random_graph(1, classes=classes, isolated=3, sparse=sparse)
+    system = load(name).preset("graph", **FAST[name])
+    outcome = system.fit(graph, roles_of(range(classes)))
+    assert_distributions(outcome.probabilities, graph)
+    right = outcome.probabilities.argmax(axis=1) == graph.labels
+    assert right[: graph.n - 3].mean() > 0.6
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+def test_a_class_without_a_training_label_is_never_named(name):
+    graph = random_graph(2)
+    train = np.flatnonzero(graph.labels != 1)[:8]
+    outcome = load(name).preset("graph", **FAST[name]).fit(graph, roles_of(train))
+    assert_distributions(outcome.probabilities, graph)
+    assert (outcome.probabilities[:, 1] < outcome.probabilities.max(axis=1)).all()
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+def test_other_labels_cannot_influence_the_outcome(name):
+    graph = random_graph(3, isolated=1)
+    roles = roles_of(range(6), range(6, 12), range(12, 30))
+    other = graph.labels.copy()
+    other[12:] = -1
+    blind = replace(graph, labels=other)
+    system = load(name).preset("graph", **FAST[name])
+    seen, unseen = system.fit(graph, roles, 5), system.fit(blind, roles, 5)
+    np.testing.assert_array_equal(seen.probabilities, unseen.probabilities)
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+def test_the_same_seed_gives_the_same_and_leaves_global_state_alone(name):
+    graph = random_graph(4)
+    system = load(name).preset("graph", **FAST[name])
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    first = system.fit(graph, roles_of(range(6)), 7).probabilities
+    assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
+    np.testing.assert_array_equal(first, system.fit(graph, roles_of(range(6)), 7).probabilities)
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+def test_features_are_asked_for_only_where_they_are_used(name):
+    graph = random_graph(5, features=False)
+    system = load(name).preset("graph", **FAST[name])
+    if system.needs_features:
+        with pytest.raises(GraphError, match="has no features"):
+            system.fit(graph, roles_of(range(6)))
+    else:
+        assert_distributions(system.fit(graph, roles_of(range(6))).probabilities, graph)
+
+
+# --------------------------------------------------------------------------- LP
+
+
+def test_lp_on_a_path_interpolates_between_its_labelled_ends():
+    graph = Graph.from_scipy(path(11), labels=["a"] + [None] * 9 + ["b"])
+    outcome = LabelPropagation(class_mass=False).fit(graph, roles_of([0, 10]))
+    np.testing.assert_allclose(outcome.probabilities[:, 1], np.linspace(0, 1, 11), atol=1e-9)
+    assert outcome.notes == ()
+
+
+def test_lp_weighted_path_divides_as_resistors_do():
+    graph = Graph.from_scipy(path(3, [1.0, 4.0]), labels=["a", None, "b"])
+    outcome = LabelPropagation(class_mass=False).fit(graph, roles_of([0, 2]))
+    np.testing.assert_allclose(outcome.probabilities[1], [0.2, 0.8], atol=1e-9)
+
+
+def test_lp_agrees_with_a_dense_solve_and_class_mass_with_its_formula():
+    graph, train = random_graph(6, n=40), np.array([0, 1, 2, 3, 7])
+    W = graph.adjacency.toarray()
+    rest = np.setdiff1d(np.arange(40), train)
+    Y = np.eye(3)[graph.labels[train]]
+    L = np.diag(W.sum(axis=1)) - W
+    dense = np.linalg.solve(L[np.ix_(rest, rest)], W[np.ix_(rest, train)] @ Y)
+    bare = LabelPropagation(class_mass=False).fit(graph, roles_of(train)).probabilities
+    np.testing.assert_allclose(bare[rest], dense, atol=1e-8)
+    np.testing.assert_array_equal(bare[train], Y)
+    scaled = dense * Y.mean(axis=0) / dense.sum(axis=0)
+    mass = LabelPropagation().fit(graph, roles_of(train)).probabilities
+    np.testing.assert_allclose(mass[rest], scaled / scaled.sum(axis=1, keepdims=True), atol=1e-7)
+
+
+def test_lp_gives_unreached_nodes_the_training_shares_and_says_how_many():
+    edges = sp.block_array([[path(4), None], [None, path(3)]], format="csr")
+    edges.resize(8, 8)  # and one isolated node
+    graph = Graph.from_scipy(edges, labels=["a", "a", None, "b", None, None, None, None])
+    outcome = LabelPropagation().fit(graph, roles_of([0, 1, 3]))
+    np.testing.assert_allclose(outcome.probabilities[4:], np.tile([2 / 3, 1 / 3], (4, 1)))
+    assert len(outcome.notes) == 1
+    assert outcome.notes[0].startswith("4 of 8 nodes")
+
+
+def test_lp_ignores_self_loops():
+    plain = random_graph(7)
+    looped = plain.adjacency + sp.diags_array(np.linspace(0, 3, plain.n))
+    other = Graph.from_scipy(looped, labels=plain.labels, classes=plain.classes)
+    first, second = (LabelPropagation().fit(g, roles_of(range(6))) for g in (plain, other))
+    np.testing.assert_allclose(first.probabilities, second.probabilities, atol=1e-9)
+
+
+def test_lp_where_conjugate_gradients_stall_the_factorisation_is_exact():
+    n = 6001
+    inner = np.arange(1, n - 1)
+    values = harmonic(path(n), np.array([0, n - 1]), np.eye(2), inner, 1e-10)
+    np.testing.assert_allclose(values[:, 1], inner / (n - 1), atol=1e-9)
+
+
+def test_lp_holds_when_every_node_is_known_and_when_weights_differ_by_far():
+    graph = Graph.from_scipy(path(3), labels=["a", "b", "b"])
+    known = LabelPropagation().fit(graph, roles_of([0, 1, 2])).probabilities
+    np.testing.assert_array_equal(known, [[1, 0], [0, 1], [0, 1]])
+    steps = [1e-9, 1.0, 1e9, 1e-9, 1.0]
+    graph = Graph.from_scipy(path(6, steps), labels=["a", None, None, None, None, "b"])
+    outcome = LabelPropagation(class_mass=False).fit(graph, roles_of([0, 5]))
+    potential = np.concatenate([[0], np.cumsum(1 / np.array(steps))])
+    np.testing.assert_allclose(outcome.probabilities[:, 1], potential / potential[-1], atol=1e-6)
+
+
+def test_lp_refuses_a_tolerance_out_of_range():
+    with pytest.raises(ParameterError, match="tol"):
+        LabelPropagation(tol=0.0)
+
+
+def test_roles_of_a_graph_without_a_split_serve_as_well():
+    graph = random_graph(8)
+    assert_distributions(LabelPropagation().fit(graph, assign_roles(graph, 0)).probabilities, graph)
