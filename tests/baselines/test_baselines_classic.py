@@ -9,13 +9,15 @@ import pytest
 import scipy.sparse as sp
 
 from graphheat.baselines import load
+from graphheat.baselines.ica import ICA, sweep
+from graphheat.baselines.linear_inputs import linear_inputs
 from graphheat.baselines.lp import LabelPropagation, harmonic
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph
 from graphheat.training.holdout import Roles, assign_roles
 
-CLASSIC = ("lp",)
-FAST: dict[str, dict[str, int]] = {"lp": {}}
+CLASSIC = ("lp", "ica")
+FAST: dict[str, dict[str, int]] = {"lp": {}, "ica": {}}
 
 
 def roles_of(train, val=(), test=()):
@@ -186,3 +188,100 @@ def test_lp_refuses_a_tolerance_out_of_range():
 def test_roles_of_a_graph_without_a_split_serve_as_well():
     graph = random_graph(8)
     assert_distributions(LabelPropagation().fit(graph, assign_roles(graph, 0)).probabilities, graph)
+
+
+# --------------------------------------------------------------------------- ICA
+
+
+def naive_sweeps(weights, order, scale, fixed, response, labels, sweeps):
+    """Recount everything at every visit."""
+    labels = labels.copy()
+    scores = np.zeros_like(fixed)
+    for _ in range(sweeps):
+        for node in order:
+            counts = np.zeros(fixed.shape[1])
+            for neighbor in np.flatnonzero(weights[node]):
+                counts[labels[neighbor]] += weights[node, neighbor]
+            scores[node] = fixed[node] + scale[node] * counts @ response
+            labels[node] = scores[node].argmax()
+    return labels, scores
+
+
+@pytest.mark.parametrize("prop", [False, True])
+def test_ica_incremental_counts_equal_a_naive_recount(prop):
+    random = np.random.default_rng(9)
+    graph = random_graph(9, n=40, isolated=2, weighted=False)
+    W = graph.adjacency.toarray()
+    fixed, response = random.normal(size=(40, 3)), np.eye(3) + random.normal(size=(3, 3))
+    degree = W.sum(axis=1)
+    scale = 1.0 / np.maximum(degree, 1.0) if prop else np.ones(40)
+    order, start = random.permutation(np.arange(5, 40)), random.integers(0, 3, 40)
+    labels, counts, scores = start.copy(), W @ np.eye(3)[start], np.zeros((40, 3))
+    A = graph.adjacency.astype(np.float64)
+    changed = [
+        sweep(order, A.indptr, A.indices, A.data, scale, fixed, response, labels, counts, scores)
+        for _ in range(4)
+    ]
+    expected, expected_scores = naive_sweeps(W, order, scale, fixed, response, start, 4)
+    assert changed[0] > 0
+    np.testing.assert_array_equal(labels, expected)
+    np.testing.assert_allclose(counts, W @ np.eye(3)[labels], atol=1e-12)
+    np.testing.assert_allclose(scores[order], expected_scores[order], atol=1e-12)
+    np.testing.assert_array_equal(labels[:5], start[:5])
+
+
+def test_ica_neighbours_decide_where_features_say_nothing():
+    # Two stars. Centres and half of the leaves have telling words, the other leaves none.
+    n = 20
+    centre = np.repeat([0, 10], 10)
+    leaves = np.setdiff1d(np.arange(n), [0, 10])
+    A = sp.coo_array((np.ones(18), (centre[leaves], leaves)), shape=(n, n)).tocsr()
+    X = np.zeros((n, 5))
+    for i in (0, 1, 2, 3, 4):
+        X[i, 0] = X[10 + i, 1] = 1.0
+    labels = np.repeat([0, 1], 10)
+    graph = Graph.from_scipy(A + A.T, features=X, labels=labels, classes=["a", "b"])
+    outcome = ICA(C=[10.0]).fit(graph, roles_of([1, 2, 11, 12]))
+    np.testing.assert_array_equal(outcome.probabilities.argmax(axis=1), labels)
+
+
+def test_ica_chooses_on_validation_labels_and_says_what():
+    graph = random_graph(10, n=60)
+    roles = roles_of(range(9), range(9, 30), range(30, 60))
+    outcome = ICA().fit(graph, roles, 3)
+    assert outcome.notes[0].startswith("Chosen on validation labels: C=")
+    single = [
+        ICA(C=[C], aggregate=[kind]).fit(graph, roles, 3).probabilities
+        for C in ICA().C
+        for kind in ICA().aggregate
+    ]
+    accuracy = [(p[9:30].argmax(axis=1) == graph.labels[9:30]).mean() for p in single]
+    np.testing.assert_array_equal(outcome.probabilities, single[int(np.argmax(accuracy))])
+    blind = ICA().fit(graph, roles_of(range(9)), 3)
+    assert blind.notes == ()
+    np.testing.assert_array_equal(blind.probabilities, single[0])
+
+
+def test_ica_does_not_count_a_nodes_own_label():
+    plain = random_graph(11)
+    looped = plain.adjacency + sp.diags_array(np.full(plain.n, 5.0))
+    other = Graph.from_scipy(
+        looped, features=plain.features, labels=plain.labels, classes=plain.classes
+    )
+    first, second = (ICA().fit(g, roles_of(range(6)), 2) for g in (plain, other))
+    np.testing.assert_allclose(first.probabilities, second.probabilities)
+
+
+@pytest.mark.parametrize("wrong", [{"C": ()}, {"C": (0.0,)}, {"aggregate": ("mean",)}])
+def test_ica_refuses_settings_out_of_range(wrong):
+    with pytest.raises(ParameterError):
+        ICA(**wrong)
+
+
+def test_linear_inputs_standardise_measurements_and_leave_words():
+    table = np.random.default_rng(0).normal(5.0, [1.0, 1000.0], (30, 2))
+    X = linear_inputs(Graph.from_scipy(path(30), features=table)).toarray()
+    np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=1e-6)
+    np.testing.assert_allclose(X.std(axis=0), 1.0, atol=1e-6)
+    words = random_graph(12)
+    np.testing.assert_array_equal(linear_inputs(words).toarray(), words.features)
