@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from graphheat import datasets
 from graphheat.baselines import load
+from graphheat.baselines.deepwalk import Corpus, DeepWalk
 from graphheat.baselines.ica import ICA, sweep
 from graphheat.baselines.linear_inputs import linear_inputs
 from graphheat.baselines.lp import LabelPropagation, harmonic
@@ -16,8 +21,8 @@ from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph
 from graphheat.training.holdout import Roles, assign_roles
 
-CLASSIC = ("lp", "ica")
-FAST: dict[str, dict[str, int]] = {"lp": {}, "ica": {}}
+CLASSIC = ("lp", "ica", "deepwalk")
+FAST: dict[str, dict[str, int]] = {"lp": {}, "ica": {}, "deepwalk": {"dimensions": 16, "epochs": 5}}
 
 
 def roles_of(train, val=(), test=()):
@@ -285,3 +290,92 @@ def test_linear_inputs_standardise_measurements_and_leave_words():
     np.testing.assert_allclose(X.std(axis=0), 1.0, atol=1e-6)
     words = random_graph(12)
     np.testing.assert_array_equal(linear_inputs(words).toarray(), words.features)
+
+
+# --------------------------------------------------------------------------- DeepWalk
+
+
+def two_cliques(size=8):
+    block = np.ones((size, size)) - np.eye(size)
+    A = np.kron(np.eye(2), block)
+    A[size - 1, size] = A[size, size - 1] = 1.0
+    labels = np.repeat([0, 1], size)
+    return Graph.from_scipy(A, labels=labels, classes=["a", "b"])
+
+
+def test_deepwalk_tells_two_cliques_apart_from_one_label_each():
+    graph = two_cliques()
+    system = DeepWalk(dimensions=16, epochs=5)
+    for seed in range(3):
+        guesses = system.fit(graph, roles_of([0, 15]), seed).probabilities.argmax(axis=1)
+        np.testing.assert_array_equal(guesses, graph.labels)
+
+
+def test_deepwalk_walks_use_edges_only_and_start_everywhere_in_a_new_order():
+    graph = random_graph(13, isolated=2)
+    corpus = Corpus(graph, walks=4, length=12, seed=1)
+    random = np.random.default_rng(0)
+    rounds = [corpus.round(random) for _ in range(2)]
+    for walks in rounds:
+        assert walks.shape == (len(corpus.starts), 12)
+        assert (graph.adjacency.toarray()[walks[:, :-1], walks[:, 1:]] > 0).all()
+        np.testing.assert_array_equal(np.sort(walks[:, 0]), corpus.starts)
+    assert (rounds[0][:, 0] != rounds[1][:, 0]).any()
+    np.testing.assert_array_equal(corpus.starts, np.flatnonzero(graph.adjacency.sum(axis=1) > 0))
+    assert list(corpus) == list(corpus)
+    assert len(list(corpus)) == 4 * len(corpus.starts)
+
+
+def test_deepwalk_steps_in_proportion_to_weight():
+    # A star: from the centre, leaf k is chosen with probability k / 15.
+    A = np.zeros((6, 6))
+    A[0, 1:] = A[1:, 0] = np.arange(1.0, 6.0)
+    A[0, 0] = 50.0  # a self-loop, which no walk takes
+    corpus = Corpus(Graph.from_scipy(A), walks=1, length=20001, seed=0)
+    walk = corpus.round(np.random.default_rng(3))[0]
+    leaves = walk[walk > 0]
+    assert len(leaves) in (10000, 10001)
+    share = np.bincount(leaves, minlength=6)[1:] / len(leaves)
+    np.testing.assert_allclose(share, np.arange(1, 6) / 15, atol=0.02)
+
+
+def test_deepwalk_isolated_nodes_have_the_vector_zero_and_no_edge_is_no_error():
+    graph = random_graph(14, isolated=2)
+    vectors = DeepWalk(**FAST["deepwalk"]).embed(graph, 0)
+    assert (vectors[-2:] == 0).all()
+    assert (np.abs(vectors[:-2]).sum(axis=1) > 0).all()
+    empty = Graph.from_scipy(sp.csr_array((4, 4)), labels=["a", "b", None, None])
+    outcome = DeepWalk().fit(empty, roles_of([0, 1]))
+    np.testing.assert_allclose(outcome.probabilities, 0.5)
+
+
+PROCESS = """
+import graphheat
+from graphheat.baselines.deepwalk import DeepWalk
+vectors = DeepWalk(walks=2, length=10, dimensions=8).embed(graphheat.datasets.load("karate"), 4)
+print(vectors.tobytes().hex())
+"""
+
+
+def test_deepwalk_is_the_same_in_a_process_that_hashes_differently():
+    here = DeepWalk(walks=2, length=10, dimensions=8).embed(datasets.load("karate"), 4)
+    other = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+    there = subprocess.run(
+        [sys.executable, "-c", PROCESS],
+        env={**os.environ, "PYTHONHASHSEED": other},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert there.strip() == here.tobytes().hex()
+
+
+def test_deepwalk_seeds_differ():
+    graph, system = random_graph(16), DeepWalk(**FAST["deepwalk"])
+    assert (system.embed(graph, 0) != system.embed(graph, 1)).any()
+
+
+@pytest.mark.parametrize("wrong", [{"walks": 0}, {"window": 1.5}, {"C": -1.0}])
+def test_deepwalk_refuses_settings_out_of_range(wrong):
+    with pytest.raises(ParameterError):
+        DeepWalk(**wrong)

@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import expit
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 from graphheat.baselines.linear_inputs import linear_inputs
+from graphheat.baselines.neighbors import neighbor_weights
+from graphheat.baselines.one_vs_rest import OneVsRest
 from graphheat.baselines.system import Callback, Outcome, Step, System
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
@@ -120,21 +117,19 @@ class ICA(System):
         self, graph: Graph, train: NDArray[np.int64], seed: int, C: float, aggregate: str
     ) -> NDArray[np.float64]:
         features = linear_inputs(graph)
-        weights = sp.csr_array(graph.adjacency, dtype=np.float64)
-        weights = sp.csr_array(weights - sp.diags_array(weights.diagonal()))
+        weights = neighbor_weights(graph)
         if aggregate == "prop":
             degree = weights.sum(axis=1)
             scale = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
         else:
             scale = np.ones(graph.n)
         known = graph.labels[train]
-        classes = np.unique(known)  # a class without a label to learn from cannot be told
-        local = _OneVsRest(features[train], known, classes, C)
+        local = OneVsRest(features[train], known, C)
         labels = local.scores(features).argmax(axis=1)
-        labels[train] = np.searchsorted(classes, known)
-        counts = weights @ np.eye(len(classes))[labels]
+        labels[train] = np.searchsorted(local.classes, known)
+        counts = weights @ np.eye(len(local.classes))[labels]
         inputs = [features[train], sp.csr_array(scale[train, None] * counts[train])]
-        relational = _OneVsRest(sp.hstack(inputs, format="csr"), known, classes, C)
+        relational = OneVsRest(sp.hstack(inputs, format="csr"), known, C)
         fixed = relational.scores(features)
         response = np.ascontiguousarray(relational.weights[features.shape[1] :])
         scores = fixed + scale[:, None] * (counts @ response)
@@ -144,32 +139,7 @@ class ICA(System):
             sweep(order, weights.indptr, weights.indices, weights.data, scale, fixed, response,
                   labels, counts, scores)  # fmt: skip
         scores[train] = (fixed + scale[:, None] * (counts @ response))[train]
-        # Not 0: of scores far below 0 every sigmoid would be, and there would be nothing to divide.
-        shares = np.maximum(expit(scores), np.finfo(float).tiny)
-        probabilities = np.zeros((graph.n, len(graph.classes)))
-        probabilities[:, classes] = shares / shares.sum(axis=1, keepdims=True)
-        return probabilities
-
-
-class _OneVsRest:
-    """Logistic regression of each class against the rest; linear, shape (f, c)."""
-
-    def __init__(
-        self, X: sp.csr_array, labels: NDArray[np.int64], classes: NDArray[np.int64], C: float
-    ) -> None:
-        # liblinear takes 32-bit indices only, and draws a seed it does not use from somewhere.
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        model = LogisticRegression(C=C, solver="liblinear", random_state=0)
-        with catch_warnings():  # 100 steps, as in the code followed, whether or not they suffice
-            simplefilter("ignore", ConvergenceWarning)
-            fits = [clone(model).fit(X, labels == code) for code in classes]
-        self.weights = np.concatenate([each.coef_ for each in fits]).T
-        self.intercepts = np.concatenate([each.intercept_ for each in fits])
-
-    def scores(self, X: sp.csr_array) -> NDArray[np.float64]:
-        """Return the log-odds by the first columns, those of X, shape (n, c)."""
-        result: NDArray[np.float64] = X @ self.weights[: X.shape[1]] + self.intercepts
-        return result
+        return relational.probabilities(scores, len(graph.classes))
 
 
 @compiled

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import cg, splu
 
+from graphheat.baselines.neighbors import neighbor_weights
 from graphheat.baselines.system import Callback, Outcome, Step, System
 from graphheat.graph import Graph
 from graphheat.heat.ranges import check_number
@@ -84,7 +85,7 @@ class LabelPropagation(System):
     ) -> Outcome:
         """Solve for the harmonic function; see :class:`System`. The seed changes nothing."""
         self.check(graph)
-        weights = _without_loops(graph.adjacency)
+        weights = neighbor_weights(graph)
         known = np.zeros((len(roles.train), len(graph.classes)))
         known[np.arange(len(roles.train)), graph.labels[roles.train]] = 1.0
         share = known.mean(axis=0)
@@ -137,13 +138,6 @@ def harmonic(
         factors = splu(system.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
         values = factors.solve(right) / root[:, None]
     return np.clip(values, 0.0, 1.0)
-
-
-def _without_loops(adjacency: sp.csr_array) -> sp.csr_array:
-    weights = sp.csr_array(adjacency, dtype=np.float64)
-    weights = sp.csr_array(weights - sp.diags_array(weights.diagonal()))
-    weights.eliminate_zeros()
-    return weights
 
 
 def _reached(weights: sp.csr_array, labelled: NDArray[np.int64]) -> NDArray[np.int64]:
