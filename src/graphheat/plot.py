@@ -30,7 +30,9 @@ def new_axes(width: float = 7.0, height: float = 4.2) -> Axes:
 def save(ax: Axes, path: str | os.PathLike[str]) -> None:
     """Write the figure of ``ax`` in the format of the file's suffix."""
     with replacing(path) as aside:
-        ax.figure.savefig(aside, dpi=150)
+        # Without the hour in it, the same picture is the same file.
+        undated = {"metadata": {"Date": None}} if aside.suffix == ".svg" else {}
+        ax.figure.savefig(aside, dpi=150, **undated)
 
 
 def training_curve(run: Labelling, ax: Axes | None = None) -> Axes:
