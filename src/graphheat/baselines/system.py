@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self
@@ -88,7 +89,8 @@ class System:
 
     def settings(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON."""
-        return asdict(self)  # type: ignore[call-overload,no-any-return]
+        # Through JSON, so that what a store gives back compares equal: a tuple becomes a list.
+        return json.loads(json.dumps(asdict(self)))  # type: ignore[call-overload,no-any-return]
 
     def check(self, graph: Graph) -> None:
         """Raise when the graph lacks what the system learns from."""
