@@ -198,7 +198,7 @@ def table2_lines(cells: Sequence[Cell], graph: str) -> list[list[str]]:
     return [
         [
             cell.row.title,
-            _published_text(cell),
+            published_text(cell),
             accuracy_text(cell),
             number_text(cell.gap, "+.1f"),
             p_text(cell.p),
@@ -209,8 +209,9 @@ def table2_lines(cells: Sequence[Cell], graph: str) -> list[list[str]]:
     ]
 
 
-def _published_text(cell: Cell) -> str:
+def published_text(cell: Cell) -> str:
+    """Return the published figure; in brackets where it is not the paper's own."""
     in_table = cell.row.published[GRAPHS.index(cell.graph)] is not None
     if cell.published is not None and not in_table:
-        return f"({cell.published:.1f})"  # not the paper's own
+        return f"({cell.published:.1f})"
     return number_text(cell.published, ".1f")
