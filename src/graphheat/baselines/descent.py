@@ -36,12 +36,16 @@ class Stopping:
     keep
         ``"last"``: the weights at the end. ``"loss"``: those of the lowest validation loss.
         ``"both"``: the last at which loss and accuracy were both as good as the best so far.
+        ``"accuracy"``: the last at which accuracy was (GWNN's code).
+    penalised
+        Whether the L2 penalties count in the validation loss, as in Kipf's code and its heirs.
     """
 
     max_epochs: int
     patience: int
     rule: Literal["mean", "loss", "either", "never"] = "loss"
-    keep: Literal["last", "loss", "both"] = "loss"
+    keep: Literal["last", "loss", "both", "accuracy"] = "loss"
+    penalised: bool = False
 
 
 @contextmanager
@@ -61,6 +65,7 @@ def descend(
     stopping: Stopping,
     *,
     extra_loss: Callable[[], Tensor] | None = None,
+    predict_all: Callable[[], Tensor] | None = None,
     callback: Callback | None = None,
 ) -> Outcome:
     """Minimise the mean cross-entropy of the training labels.
@@ -75,6 +80,8 @@ def descend(
         With all L2 penalties as weight decay of its parameter groups.
     extra_loss
         Called after each training ``predict`` and added to the loss.
+    predict_all
+        As ``predict``, which then needs to be right for training and validation nodes alone.
     """
     labels = torch.tensor(graph.labels)
     train, val = torch.tensor(roles.train), torch.tensor(roles.val)
@@ -92,13 +99,16 @@ def descend(
             logits = _logits(model, predict)[val]
             val_loss = cross_entropy(logits, labels[val]).item()
             val_accuracy = (logits.argmax(1) == labels[val]).double().mean().item()
+            if stopping.penalised:
+                val_loss += _penalty(optimizer)
         state.record(loss.item(), val_loss, val_accuracy, model)
         if callback is not None:
             text = f"val loss {val_loss:.3f}" if len(val) else f"loss {loss.item():.3f}"
             callback(Step(state.epoch, state.max_epochs, text))
     if state.kept is not None:
         model.load_state_dict(state.kept)
-    probabilities = torch.softmax(_logits(model, predict).double(), dim=1).numpy()
+    logits = _logits(model, predict if predict_all is None else predict_all)
+    probabilities = torch.softmax(logits.double(), dim=1).numpy()
     if not np.isfinite(probabilities).all():
         raise GraphError("Training diverged. Scale the features, or lower learning_rate.")
     return Outcome(probabilities, state.history, state.kept_epoch or state.epoch)
@@ -108,6 +118,16 @@ def _logits(model: nn.Module, predict: Callable[[], Tensor]) -> Tensor:
     model.eval()
     with torch.no_grad():
         return predict()
+
+
+def _penalty(optimizer: torch.optim.Optimizer) -> float:
+    """Return the L2 penalty whose gradient the weight decay is: ½ Σ weight_decay ‖w‖²."""
+    return sum(
+        0.5 * group["weight_decay"] * weights.detach().square().sum().item()
+        for group in optimizer.param_groups
+        for weights in group["params"]
+        if group["weight_decay"]
+    )
 
 
 class _State:
@@ -132,9 +152,10 @@ class _State:
         keep, rule = self.stopping.keep, self.stopping.rule
         as_low, as_right = val_loss <= self.best_loss, accuracy >= self.best_accuracy
         lower = val_loss < self.best_loss
-        better = (as_low or as_right) if rule == "either" else lower
-        self.waited = 0 if better else self.waited + 1
-        if (keep == "loss" and lower) or (keep == "both" and as_low and as_right):
+        waiting = not ((as_low or as_right) if rule == "either" else lower)
+        self.waited = self.waited + 1 if waiting else 0
+        better = {"loss": lower, "both": as_low and as_right, "accuracy": as_right}
+        if better.get(keep, False):
             self.kept = {k: v.detach().clone() for k, v in model.state_dict().items()}
             self.kept_epoch = self.epoch
         self.best_loss = min(self.best_loss, val_loss)
