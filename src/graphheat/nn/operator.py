@@ -82,7 +82,7 @@ class HeatOperator:
             return total
         total = terms[0]
         for term, matrix in zip(terms[1:], self._matrices, strict=True):
-            total = total + _SymmetricProduct.apply(term, matrix.__matmul__)
+            total = total + symmetric_product(term, matrix.__matmul__)
         return total
 
     def _diffuse(self, x: Tensor, s: Tensor | None) -> Tensor:
@@ -90,7 +90,7 @@ class HeatOperator:
         if s is not None:
             return _DiffusionInTime.apply(x, s, series, self.tol)
         expansion = expand(self.s, self.tol, 1)
-        return _SymmetricProduct.apply(x, lambda z: series(z, expansion))
+        return symmetric_product(x, lambda z: series(z, expansion))
 
 
 def heat_operator(
@@ -153,6 +153,12 @@ def heat_operator(
             matrix = _without_diagonal(matrix)
         matrices.append(to_torch(matrix, dtype))
     return HeatOperator(n, K, s, eps, matrices, tol, dtype, method=method)
+
+
+def symmetric_product(x: Tensor, multiply: Callable[[Tensor], Tensor]) -> Tensor:
+    """Return Hx, shape (n, c), differentiable in x; ``multiply`` is z ↦ Hz with H = Hᵀ."""
+    product: Tensor = _SymmetricProduct.apply(x, multiply)
+    return product
 
 
 class _SymmetricProduct(torch.autograd.Function):
