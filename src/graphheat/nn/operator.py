@@ -85,7 +85,7 @@ class HeatOperator:
             return total
         total = terms[0]
         for term, H in zip(terms[1:], self._matrices, strict=True):
-            total = total + _Product.apply(term, H.__matmul__, H.__matmul__)
+            total = total + symmetric_product(term, H.__matmul__)
         return total
 
     def rows(self, index: Tensor) -> HeatOperator:
@@ -101,8 +101,7 @@ class HeatOperator:
         if s is not None:
             return _DiffusionInTime.apply(x, s, series, self.tol)
         expansion = expand(self.s, self.tol, 1)
-        diffuse = partial(series, expansion=expansion)
-        return _Product.apply(x, diffuse, diffuse)
+        return symmetric_product(x, partial(series, expansion=expansion))
 
 
 class _RowOperator(HeatOperator):
@@ -189,6 +188,12 @@ def heat_operator(
             matrix = _without_diagonal(matrix)
         matrices.append(KernelMatrix.lay_out(matrix, S, dtype))
     return HeatOperator(n, K, s, eps, matrices, tol, dtype, method=method)
+
+
+def symmetric_product(x: Tensor, multiply: Multiply) -> Tensor:
+    """Return Hx, shape (n, c), differentiable in x; ``multiply`` is z ↦ Hz with H = Hᵀ."""
+    product: Tensor = _Product.apply(x, multiply, multiply)
+    return product
 
 
 class _Product(torch.autograd.Function):

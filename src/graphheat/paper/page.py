@@ -171,7 +171,9 @@ def _figures(names: Sequence[str]) -> str:
 def _claims(claims: Sequence[Claim]) -> str:
     rows = [[claim.section, claim.text, f"**{claim.verdict}**", claim.numbers] for claim in claims]
     text = markdown(["section", "claim", "verdict", "measured"], rows)
-    details = [f"- {claim.section}, {claim.text} {claim.detail}" for claim in claims if claim.detail]
+    details = [
+        f"- {claim.section}, {claim.text} {claim.detail}" for claim in claims if claim.detail
+    ]
     return text + "\n" + "\n".join(details) + "\n"
 
 

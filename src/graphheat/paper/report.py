@@ -54,9 +54,7 @@ def draw_figures(
     return [path for files in drawn.values() for path in files]
 
 
-def influence_runs(
-    runs: pandas.DataFrame, changes: Changes = NOTHING_CHANGED
-) -> pandas.DataFrame:
+def influence_runs(runs: pandas.DataFrame, changes: Changes = NOTHING_CHANGED) -> pandas.DataFrame:
     """Return GraphHeat's runs on Cora that differ from the paper's settings in s or eps alone."""
     heat = runs[(runs["row"] == "graphheat") & (runs["graph"] == "cora")]
     if heat.empty:
