@@ -6,7 +6,6 @@ import torch
 from odd_graphs import EASY, EASY_ROLES, accuracy, is_valid, odd_graph, with_other_test_labels
 
 from graphheat.baselines import eigenvectors, load
-from graphheat.baselines.descent import Stopping, descend, seeded
 from graphheat.baselines.eigenvectors import lowest_eigenvectors
 from graphheat.baselines.filtering import DiagonalFilter
 from graphheat.baselines.wavelets import matrix_of
@@ -252,25 +251,3 @@ def test_too_little_memory_is_said_before(count, monkeypatch):
     monkeypatch.setattr(eigenvectors, "available_memory", lambda: 1000)
     with pytest.raises(KernelMemoryError, match="Ask for fewer eigenvectors"):
         lowest_eigenvectors(EASY, count)
-
-
-# ---------------------------------------------------------------------- stopping
-
-
-def test_a_penalised_validation_loss_is_higher_by_the_penalty():
-    histories = []
-    for penalised in (False, True):
-        with seeded(0):
-            model = torch.nn.Linear(24, 3)
-            decayed = [{"params": [model.weight], "weight_decay": 0.25}, {"params": [model.bias]}]
-            outcome = descend(
-                model,
-                lambda model=model: model(torch.tensor(EASY.features)),
-                torch.optim.SGD(decayed, lr=0.1),
-                EASY,
-                EASY_ROLES,
-                Stopping(1, 1, "never", "last", penalised=penalised),
-            )
-        histories.append(outcome.history["val_loss"])
-    penalty = 0.125 * model.weight.detach().square().sum().item()
-    assert np.isclose(histories[1][0] - histories[0][0], penalty)
