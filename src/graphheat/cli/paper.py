@@ -171,6 +171,23 @@ def figures(results: str | None, out: str, as_json: bool) -> None:
 
 @paper.command()
 @results
+@folder
+@common
+def page(results: str | None, out: str, as_json: bool) -> None:
+    """Write the page of results with its figures, from the runs there are."""
+    from graphheat.cli import display
+    from graphheat.paper.report import write_report
+
+    target = make_folder(out)
+    written = write_report(read(results), target, say=display.say)
+    if as_json:
+        display.print_json({"files": [str(path) for path in written]})
+        return
+    display.say(f"Results: {target}/results.md")
+
+
+@paper.command()
+@results
 @common
 def claims(results: str | None, as_json: bool) -> None:
     """Set each claim of the paper beside a number that bears it out or not."""
@@ -197,6 +214,7 @@ def claims(results: str | None, as_json: bool) -> None:
               help="Processes of one thread each.")  # fmt: skip
 @click.option("--rows", callback=_names, metavar="R,R", help="Only these systems.")
 @click.option("--graphs", callback=_names, metavar="G,G", help="Only these data sets.")
+@click.option("--from", "start", metavar="FILE", help="Runs to start from: a store or its CSV.")
 @click.option("--short", is_flag=True, help="A moment of each: does everything run?")
 @folder
 @common
@@ -205,6 +223,7 @@ def everything(
     jobs: int,
     rows: list[str] | None,
     graphs: list[str] | None,
+    start: str | None,
     short: bool,
     out: str,
     as_json: bool,
@@ -216,7 +235,7 @@ def everything(
     from graphheat.cli import display
     from graphheat.paper import profile, report
     from graphheat.paper.rows import GRAPHS, row_named
-    from graphheat.paper.store import Store
+    from graphheat.paper.store import Store, read_runs
 
     for key in rows or []:
         row_named(key)
@@ -225,6 +244,8 @@ def everything(
             raise click.UsageError(f"--graphs takes {', '.join(GRAPHS)}; got {graph!r}.")
     target = make_folder(out)
     store = Store(target / STORE)
+    if start is not None:
+        display.say(f"{store.take(read_runs(start)):,} runs taken from {start}")
     changes: dict[str, dict[str, Any]] = {}
     if short:
         tasks, changes = profile.short(rows, graphs or GRAPHS)

@@ -6,18 +6,28 @@ from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 
+import numpy as np
 import pandas
+from numpy.typing import NDArray
 
 from graphheat.errors import MissingPathError
 from graphheat.paper import page
 from graphheat.paper.claims import Claim, Results, all_claims
 from graphheat.paper.figures import PaperFigure, draw_all
+from graphheat.paper.rows import GRAPHS, ROWS
 from graphheat.paper.store import write_runs
 from graphheat.paper.tables import NOTHING_CHANGED, Changes, preset_runs
 from graphheat.paper.task import load_graph
 from graphheat.training import fit
 
 Say = Callable[[str], None]
+
+# Metrics of a run, by the names that the claims know them by.
+PICKS = {
+    "accuracy_last_epoch": "last",
+    "accuracy_best_val_accuracy": "best_val_accuracy",
+    "accuracy_best_test": "best_test",
+}
 
 # What Figure 4 may vary: all else must be as the paper has it.
 VARIED = ("s", "eps")
@@ -78,13 +88,38 @@ def check_claims(
     runs: pandas.DataFrame, *, changes: Changes = NOTHING_CHANGED, say: Say = print
 ) -> list[Claim]:
     """Return every claim of the paper with its number."""
-    say("Checking the claims that graphs alone decide …")
-    return all_claims(results_of(runs, changes))
+    return all_claims(results_of(runs, changes), progress=lambda text: say(f"Claims: {text} …"))
 
 
 def results_of(runs: pandas.DataFrame, changes: Changes = NOTHING_CHANGED) -> Results:
-    """Return what the claims are checked against."""
-    raise NotImplementedError
+    """Return what the claims are checked against: the runs with each row's presets."""
+    parts = [
+        preset_runs(runs, row, graph, changes).assign(system=row)
+        for row in ROWS
+        for graph in GRAPHS
+    ]
+    presets = pandas.concat([part for part in parts if len(part)] or parts[:1])
+    heat = presets[presets["row"] == "graphheat"].rename(columns=PICKS)
+    has_picks = len(heat) > 0 and set(PICKS.values()) <= set(heat.columns)
+    varied = influence_runs(runs, changes)
+    return Results(
+        graphs={name: load_graph(name) for name in GRAPHS},
+        runs=presets if len(presets) else None,
+        sweep=varied if len(varied) else None,
+        predictions=cora_predictions(presets) or None,
+        picks=heat.assign(lowest_val_loss=heat["test_accuracy"]) if has_picks else None,
+    )
+
+
+def cora_predictions(presets: pandas.DataFrame) -> dict[str, NDArray[np.int64]]:
+    """Return by system the class codes of Cora's nodes, shape (seeds, n); −1 off the test set."""
+    cora = load_graph("cora")
+    found = {}
+    for row, part in presets[presets["graph"] == "cora"].groupby("row"):
+        codes = np.full((len(part), cora.n), -1)
+        codes[:, cora.split["test"]] = [list(map(int, each)) for each in part["test_predicted"]]
+        found[str(row)] = codes
+    return found
 
 
 def write_report(

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas
 
 from graphheat.errors import FileFormatError, MissingPathError, OutputError
@@ -31,7 +29,7 @@ CREATE TABLE IF NOT EXISTS runs (
     val_accuracy REAL NOT NULL,
     metrics TEXT NOT NULL,
     versions TEXT NOT NULL,
-    predicted BLOB NOT NULL,
+    test_predicted TEXT NOT NULL,
     PRIMARY KEY (row, graph, settings, seed)
 );
 CREATE TABLE IF NOT EXISTS failures (
@@ -42,7 +40,7 @@ CREATE TABLE IF NOT EXISTS failures (
 );
 """
 COLUMNS = ("row", "graph", "settings", "seed", "started", "seconds", "test_accuracy",
-           "val_accuracy", "metrics", "versions")  # fmt: skip
+           "val_accuracy", "metrics", "versions", "test_predicted")  # fmt: skip
 
 
 class Store:
@@ -92,6 +90,7 @@ class Store:
     def add(self, record: Record) -> bool:
         """Keep a run; False when the same one is already there, which then stays as it was."""
         metrics = dict(record.metrics)
+        test = load_graph(record.graph).split["test"]
         values = (
             record.row,
             record.graph,
@@ -103,19 +102,38 @@ class Store:
             metrics.pop("val_accuracy"),
             json.dumps(metrics, sort_keys=True),
             json.dumps(record.versions, sort_keys=True),
-            zlib.compress(record.predicted.astype(np.uint8).tobytes()),
+            "".join(map(str, record.predicted[test].tolist())),
         )
-        marks = ", ".join("?" * len(values))
+        return self._insert([values]) == 1
+
+    def take(self, runs: pandas.DataFrame) -> int:
+        """Keep the runs of another store, as :func:`read_runs` gives them; return how many."""
+        named = {*COLUMNS, "metrics"}
+        others = [name for name in runs.columns if name not in named]
+        values = []
+        for run in runs.to_dict("records"):
+            metrics = {name: run[name] for name in others if not pandas.isna(run[name])}
+            metrics = {name: _whole(value) for name, value in metrics.items()}
+            run |= {
+                name: json.dumps(run[name], sort_keys=True) for name in ("settings", "versions")
+            }
+            run["metrics"] = json.dumps(metrics, sort_keys=True)
+            values.append(tuple(run[name] for name in COLUMNS))
+        return self._insert(values)
+
+    def _insert(self, values: list[tuple[Any, ...]]) -> int:
+        marks = ", ".join("?" * len(COLUMNS))
         with self._open() as db:
-            added = db.execute(
-                f"INSERT OR IGNORE INTO runs ({', '.join(COLUMNS)}, predicted) VALUES ({marks})",
-                values,
-            ).rowcount
-            db.execute(
-                "DELETE FROM failures WHERE row = ? AND graph = ? AND seed = ?",
-                (record.row, record.graph, record.seed),
+            before = db.total_changes
+            db.executemany(
+                f"INSERT OR IGNORE INTO runs ({', '.join(COLUMNS)}) VALUES ({marks})", values
             )
-        return bool(added)
+            added = db.total_changes - before
+            db.executemany(
+                "DELETE FROM failures WHERE row = ? AND graph = ? AND seed = ?",
+                [(row, graph, seed) for row, graph, _, seed, *_ in values],
+            )
+        return added
 
     def fail(self, task: Task, message: str) -> None:
         """Note why a run could not be made; it is tried again by the next sweep."""
@@ -150,18 +168,9 @@ class Store:
         """Return every run: see :func:`read_runs`."""
         with self._open() as db:
             found = db.execute(
-                f"SELECT {', '.join(COLUMNS)}, predicted FROM runs "
-                "ORDER BY row, graph, settings, seed"
+                f"SELECT {', '.join(COLUMNS)} FROM runs ORDER BY row, graph, settings, seed"
             ).fetchall()
-        frame = pandas.DataFrame(found, columns=[*COLUMNS, "predicted"])
-        frame["predicted"] = [
-            np.frombuffer(zlib.decompress(blob), dtype=np.uint8) for blob in frame["predicted"]
-        ]
-        frame["test_predicted"] = [
-            _digits(codes[load_graph(graph).split["test"]])
-            for codes, graph in zip(frame["predicted"], frame["graph"], strict=True)
-        ]
-        return _unfold(frame.drop(columns="predicted"))
+        return _unfold(pandas.DataFrame(found, columns=COLUMNS))
 
 
 def write_runs(frame: pandas.DataFrame, path: str | os.PathLike[str]) -> None:
@@ -208,5 +217,6 @@ def _unfold(frame: pandas.DataFrame) -> pandas.DataFrame:
     return frame
 
 
-def _digits(codes: np.ndarray) -> str:
-    return "".join(map(str, codes.tolist()))
+def _whole(value: Any) -> Any:
+    """Return a count as an int: beside missing values, pandas makes floats of them."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
