@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,7 @@ class DeepWalk(System):
     epochs: int = 1
     C: float = 1.0
 
+    brief: ClassVar[Mapping[str, Any]] = {"walks": 1, "length": 5}
     name: ClassVar[str] = "deepwalk"
     title: ClassVar[str] = "DeepWalk"
     reference: ClassVar[str] = (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -72,6 +73,8 @@ class FilterSystem(System):
         Of Adam; training stops when the validation loss, penalty included, is above the mean of
         the ``patience`` before it, and keeps the last weights of the highest validation accuracy.
     """
+
+    brief: ClassVar[Mapping[str, Any]] = {"max_epochs": 3}
 
     hidden: int = 16
     dropout: float = 0.5

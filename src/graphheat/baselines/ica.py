@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
@@ -76,6 +76,7 @@ class ICA(System):
     C: Sequence[float] = (1.0, 0.01, 0.1, 10.0, 100.0)
     aggregate: Sequence[str] = ("count", "prop")
 
+    brief: ClassVar[Mapping[str, Any]] = {"iterations": 1, "C": (1.0,), "aggregate": ("count",)}
     name: ClassVar[str] = "ica"
     title: ClassVar[str] = "ICA"
     reference: ClassVar[str] = "Lu and Getoor, Link-based Classification, ICML 2003"
