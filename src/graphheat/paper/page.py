@@ -81,9 +81,9 @@ def _warning(changes: Changes) -> str:
     )
 
 
-def markdown(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def markdown(columns: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
     """Return a Markdown table."""
-    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    lines = ["| " + " | ".join(map(str, columns)) + " |", "|" + "---|" * len(columns)]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
