@@ -159,10 +159,11 @@ def runs(results: str | None, export: str | None, as_json: bool) -> None:
 def figures(results: str | None, out: str, as_json: bool) -> None:
     """Draw the paper's five figures: SVG, PNG and their data as CSV."""
     from graphheat.cli import display
-    from graphheat.paper.report import draw_figures
+    from graphheat.paper.report import draw_figures, example_network
 
-    target = make_folder(out)
-    written = draw_figures(read(results), target, say=display.say)
+    target, runs = make_folder(out), read(results)
+    network = example_network(say=display.say)
+    written = draw_figures(runs, target, network=network, say=display.say)
     if as_json:
         display.print_json({"figures": [str(path) for path in written]})
         return
@@ -192,19 +193,23 @@ def page(results: str | None, out: str, as_json: bool) -> None:
 def claims(results: str | None, as_json: bool) -> None:
     """Set each claim of the paper beside a number that bears it out or not."""
     from graphheat.cli import display
-    from graphheat.paper.report import check_claims
+    from graphheat.paper.report import check_claims, example_network
 
-    found = check_claims(read(results), say=display.say)
+    runs = read(results)
+    network = example_network(say=display.say)
+    found = check_claims(runs, network=network, say=display.say)
     if as_json:
         from dataclasses import asdict
 
         display.print_json({"claims": [asdict(claim) for claim in found]})
         return
+    plain: dict[str, Any] = {"highlight": False, "markup": False}
     for claim in found:
-        display.out.print(f"[bold]{claim.section}  {claim.text}[/bold]", highlight=False)
-        display.out.print(f"   {claim.verdict}: {claim.numbers}", highlight=False)
+        # Texts hold brackets, which are not meant as markup.
+        display.out.print(f"{claim.section}  {claim.text}", style="bold", **plain)
+        display.out.print(f"   {claim.verdict}: {claim.numbers}", **plain)
         if claim.detail:
-            display.out.print(f"   {claim.detail}", highlight=False, style="dim")
+            display.out.print(f"   {claim.detail}", style="dim", **plain)
 
 
 @paper.command("all")

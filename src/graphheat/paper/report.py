@@ -18,7 +18,7 @@ from graphheat.paper.rows import GRAPHS, ROWS
 from graphheat.paper.store import write_runs
 from graphheat.paper.tables import NOTHING_CHANGED, Changes, preset_runs
 from graphheat.paper.task import load_graph
-from graphheat.training import fit
+from graphheat.training import Run, fit
 
 Say = Callable[[str], None]
 
@@ -43,24 +43,31 @@ def committed_runs() -> Path:
     raise MissingPathError("No runs come with this graphheat. Make some with graphheat paper all.")
 
 
+def example_network(changes: Changes = NOTHING_CHANGED, say: Say = print) -> Run:
+    """Train GraphHeat on Cora with seed 0: what Figure 3 draws and the claims look into."""
+    say("Training a network on Cora …")
+    return fit(load_graph("cora"), "paper", seed=0, threads=1, **changes.get("graphheat", {}))
+
+
 def draw_figures(
-    runs: pandas.DataFrame, folder: Path, *, changes: Changes = NOTHING_CHANGED, say: Say = print
+    runs: pandas.DataFrame,
+    folder: Path,
+    *,
+    network: Run,
+    changes: Changes = NOTHING_CHANGED,
+    say: Say = print,
 ) -> list[Path]:
     """Draw the five figures into a folder and return their files.
 
-    Figure 3 shows a network at work, which is trained for it; Figure 4 is left out when the runs
-    hold nothing that varies s or eps.
+    Figure 4 is left out when the runs hold nothing that varies s or eps.
     """
-    cora = load_graph("cora")
-    say("Training the network of Figure 3 …")
-    run = fit(cora, "paper", seed=0, threads=1, **changes.get("graphheat", {}))
-    varied = influence_runs(runs, changes)
 
     def tell(figure: PaperFigure) -> None:
         say(f"Figure {figure.number}: {figure.title} …")
 
+    varied = influence_runs(runs, changes)
     sweep = varied if len(varied) else None
-    drawn = draw_all(folder, cora, run=run, sweep=sweep, callback=tell)
+    drawn = draw_all(folder, load_graph("cora"), run=network, sweep=sweep, callback=tell)
     return [path for files in drawn.values() for path in files]
 
 
@@ -85,13 +92,18 @@ def influence_runs(runs: pandas.DataFrame, changes: Changes = NOTHING_CHANGED) -
 
 
 def check_claims(
-    runs: pandas.DataFrame, *, changes: Changes = NOTHING_CHANGED, say: Say = print
+    runs: pandas.DataFrame,
+    *,
+    network: Run,
+    changes: Changes = NOTHING_CHANGED,
+    say: Say = print,
 ) -> list[Claim]:
     """Return every claim of the paper with its number."""
-    return all_claims(results_of(runs, changes), progress=lambda text: say(f"Claims: {text} …"))
+    results = results_of(runs, network, changes)
+    return all_claims(results, progress=lambda text: say(f"Claims: {text} …"))
 
 
-def results_of(runs: pandas.DataFrame, changes: Changes = NOTHING_CHANGED) -> Results:
+def results_of(runs: pandas.DataFrame, network: Run, changes: Changes = NOTHING_CHANGED) -> Results:
     """Return what the claims are checked against: the runs with each row's presets."""
     parts = [
         preset_runs(runs, row, graph, changes).assign(system=row)
@@ -108,6 +120,7 @@ def results_of(runs: pandas.DataFrame, changes: Changes = NOTHING_CHANGED) -> Re
         sweep=varied if len(varied) else None,
         predictions=cora_predictions(presets) or None,
         picks=heat.assign(lowest_val_loss=heat["test_accuracy"]) if has_picks else None,
+        run=network,
     )
 
 
@@ -128,8 +141,9 @@ def write_report(
     """Write runs.csv, the figures and results.md into a folder; return the files."""
     table = folder / "runs.csv"
     write_runs(runs, table)
-    figures = draw_figures(runs, folder, changes=changes, say=say)
-    claims = check_claims(runs, changes=changes, say=say)
+    network = example_network(changes, say)
+    figures = draw_figures(runs, folder, network=network, changes=changes, say=say)
+    claims = check_claims(runs, network=network, changes=changes, say=say)
     text = folder / "results.md"
     page.write(text, runs, claims, figures, changes)
     return [table, *figures, text]
