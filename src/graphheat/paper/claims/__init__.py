@@ -48,7 +48,7 @@ class Results:
     predictions
         By system, predicted class codes on Cora, shape (seeds, n).
     picks
-        One row a run of the authors' recipe: ``graph``, ``seed``, ``last``, ``best_val_accuracy``,
+        One row a run of GraphHeat: ``graph``, ``seed``, ``last``, ``best_val_accuracy``,
         ``best_test``, ``lowest_val_loss``: test accuracies by way of picking an epoch.
     run
         A run of GraphHeat, for what training made of its layers.
@@ -71,7 +71,7 @@ def all_claims(results: Results, *, progress: Progress | None = None) -> list[Cl
 def structural_claims(
     graphs: Mapping[str, Graph], *, progress: Progress | None = None
 ) -> list[Claim]:
-    """Return the claims that need graphs alone: about 40 s for the three data sets on one core.
+    """Return the claims that need graphs alone: about 20 s of one core for the three data sets.
 
     Parameters
     ----------

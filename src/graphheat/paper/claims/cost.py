@@ -39,7 +39,7 @@ def parameters_against_range(graph: Graph, reach: Reach) -> Claim:
     theirs = {K: chebynet_parameters(features, classes, K) for K in (2, 3, hops + 1)}
     return Claim(
         "3.3 (4)",
-        "The number of parameters does not grow with the order of neighbours",
+        "The number of parameters does not grow with the order of neighbours.",
         f"GraphHeat {', '.join(f'{count:,} at s = {s:g}' for s, count in ours.items())}; ChebyNet "
         + ", ".join(
             f"{count:,} for {K - 1} {_hops(K - 1)} a layer" for K, count in sorted(theirs.items())
@@ -66,9 +66,9 @@ def product_work(graphs: Mapping[str, Graph], times: Mapping[str, float]) -> Cla
     power = _power(edges, work)
     return Claim(
         "3.2",
-        "e^{-sL} costs O(m·|E|): of a product with a signal",
+        "A product of e^{-sL} with a signal costs O(m × edges).",
         f"multiply-adds a column: {'; '.join(numbers)}; on block models they grow like "
-        f"|E|^{power:.2f}",
+        f"(number of edges)^{power:.2f}",
         judge([bool(abs(power - 1) < 0.05)]),
         "Order for an accuracy of 1e-6 times stored entries of L − I; block models of "
         f"{NODES[0]:,} to {NODES[-1]:,} nodes at degree {DEGREE:g}, where the order stays.",
@@ -95,13 +95,13 @@ def matrix_work(graphs: Mapping[str, Graph], reaches: Mapping[str, Reach]) -> Cl
     power, of_entries = _power(NODES, work), _power(NODES, entries)
     return Claim(
         "3.2",
-        "e^{-sL} costs O(m·|E|): of the matrix itself",
+        "The matrix e^{-sL} costs O(m × edges).",
         f"{'; '.join(numbers)}; on block models the work grows like n^{power:.2f}, the entries "
         f"like n^{of_entries:.2f}",
         judge([bool(abs(power - 1) < 0.05)]),
-        "The matrix is n products, so O(m·|E|·n) multiply-adds by polynomials. The entries kept at "
-        f"a fixed eps grow like n² on small graphs and like n on large ones ({entries[0]:,} at "
-        f"{NODES[0]:,} nodes, {entries[-1]:,} at {NODES[-1]:,}).",
+        "The matrix is n products, so O(m × edges × n) multiply-adds by polynomials. The entries "
+        f"kept at a fixed eps grow like n² on small graphs and like n on large ones "
+        f"({entries[0]:,} at {NODES[0]:,} nodes, {entries[-1]:,} at {NODES[-1]:,}).",
     )
 
 
@@ -119,7 +119,7 @@ def threshold_savings(graphs: Mapping[str, Graph], reaches: Mapping[str, Reach])
         saved.append(reach.entries < reachable)
     return Claim(
         "4.5",
-        "Dropping entries below a small eps speeds computation up",
+        "Dropping entries below a small eps speeds computation up.",
         f"multiply-adds of a product a column: {'; '.join(numbers)}" if numbers else "—",
         judge(saved),
         "Against the full matrix of reachable pairs. Polynomials without any matrix take fewer "

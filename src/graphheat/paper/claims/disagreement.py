@@ -51,7 +51,7 @@ def disagreement_claims(
 
 def right_here_wrong_there(graph: Graph | None, predictions: Predictions | None) -> Claim:
     """Return the claim that GraphHeat is right where GCN is wrong, and how often the reverse is."""
-    text = "There are test nodes that GraphHeat gets right and GCN wrong"
+    text = "There are test nodes that GraphHeat gets right and GCN wrong."
     found = _both(graph, predictions)
     if graph is None or found is None:
         return not_measured("4.6", text, "predictions of GraphHeat and GCN on Cora")
@@ -79,7 +79,7 @@ def right_here_wrong_there(graph: Graph | None, predictions: Predictions | None)
 
 def case_study(graph: Graph | None, predictions: Predictions | None, *, node: int = CASE) -> Claim:
     """Return the claim that GraphHeat is right and GCN wrong on the case study's node."""
-    text = f"GraphHeat labels node {node} rightly and GCN does not"
+    text = f"GraphHeat labels node {node} rightly and GCN does not."
     found = _both(graph, predictions)
     if graph is None or found is None or node >= graph.n:
         return not_measured("4.6", text, "predictions of GraphHeat and GCN on Cora")

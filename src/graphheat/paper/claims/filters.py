@@ -84,8 +84,8 @@ def filter_claims(
         equation_7(graph, spectrum),
         basic_filters(spectrum),
         _chebynet(values),
-        _gcn("3.1", "GCN's I − L does not give high frequencies less weight", values),
-        _gcn("3.1", "GCN as it is run (with self-loops) does not either", renormalised),
+        _gcn("GCN's I − L does not give high frequencies less weight.", values),
+        _gcn("GCN as it is run, with self-loops, does not either.", renormalised),
         _heat(values, s),
         _layer(values, s),
         _series(graph, spectrum, s),
@@ -99,7 +99,7 @@ def equation_7(graph: Graph, spectrum: Spectrum) -> Claim:
     gap = float(np.abs(quotients - spectrum.values).max())
     return Claim(
         "3.1",
-        "An eigenvalue is the smoothness of its eigenvector (Eq. 7)",
+        "An eigenvalue is the smoothness of its eigenvector (Eq. 7).",
         f"largest difference {gap:.0e}",
         judge([gap < ROUNDING]),
         f"Over all {len(quotients):,} eigenvectors of {graph.name.title()}.",
@@ -122,7 +122,7 @@ def basic_filters(spectrum: Spectrum, *, seed: int = 0) -> Claim:
     worst = float(np.abs(overlap).max())
     return Claim(
         "3.1",
-        "A basic filter u_i u_iᵀ lets α_i u_i pass and nothing else (Eq. 8–10)",
+        "A basic filter u_i u_iᵀ lets α_i u_i pass and nothing else (Eq. 8–10).",
         f"largest difference {gap:.0e}; largest overlap of two eigenvectors {worst:.0e}",
         judge([gap < ROUNDING and worst < ROUNDING]),
         "For a random signal and every eigenvector; α from Uα = x.",
@@ -136,7 +136,7 @@ def _chebynet(values: NDArray[np.float64]) -> Claim:
     polynomial = passband(values, second)
     return Claim(
         "3.1",
-        "ChebyNet's combined filters L^k give high frequencies more weight",
+        "ChebyNet's combined filters L^k give high frequencies more weight.",
         "; ".join(f"L^{k} {band}" for k, band in powers.items()) + f"; T_2(L − I) {polynomial}",
         judge([rising, polynomial.correlation > 1 - 1e-6]),
         "True of each power. Their weighted sum may be anything: I − L, which falls up to λ = 1, "
@@ -144,7 +144,7 @@ def _chebynet(values: NDArray[np.float64]) -> Claim:
     )
 
 
-def _gcn(section: str, text: str, values: NDArray[np.float64]) -> Claim:
+def _gcn(text: str, values: NDArray[np.float64]) -> Claim:
     band = passband(values, 1 - values)
     verdict: Verdict
     if band.high_to_low >= 1:
@@ -152,18 +152,18 @@ def _gcn(section: str, text: str, values: NDArray[np.float64]) -> Claim:
     else:
         verdict = "does not hold" if band.correlation < -0.5 else "holds in part"
     detail = (
-        f"|1 − λ| over eigenvalues up to {values.max():.2f}: it falls up to λ = 1 and rises "
-        f"beyond, where {np.mean(values > 1 + ROUNDING):.0%} of them lie; the highest frequency "
-        f"passes with {abs(1 - values.max()):.2f}, the lowest with 1."
+        f"The magnitude of 1 − λ over eigenvalues up to {values.max():.2f}: it falls up to λ = 1 "
+        f"and rises beyond, where {np.mean(values > 1 + ROUNDING):.0%} of them lie; the highest "
+        f"frequency passes with {abs(1 - values.max()):.2f}, the lowest with 1."
     )
-    return Claim(section, text, str(band), verdict, detail)
+    return Claim("3.1", text, str(band), verdict, detail)
 
 
 def _heat(values: NDArray[np.float64], s: float) -> Claim:
     band = passband(values, np.exp(-s * values))
     return Claim(
         "3.2",
-        "e^{-sλ} falls with λ: the heat kernel is a low-pass filter",
+        "e^{-sλ} falls with λ: the heat kernel is a low-pass filter.",
         f"s = {s:g}: {band}; at the median frequency {np.exp(-s * np.median(values)):.3f}, at the "
         f"highest {np.exp(-s * values.max()):.4f}",
         judge([band.falling == 1.0]),
@@ -176,7 +176,7 @@ def _layer(values: NDArray[np.float64], s: float) -> Claim:
     low, high = passband(values, 0.5 + 0.5 * heat), passband(values, 1 - heat)
     return Claim(
         "3.2",
-        "GraphHeat's layer θ0 I + θ1 e^{-sL} suppresses high frequencies",
+        "GraphHeat's layer θ0 I + θ1 e^{-sL} suppresses high frequencies.",
         f"θ = (½, ½): high against low {low.high_to_low:.2g}; θ = (1, −1): {high.high_to_low:.2g}",
         judge([low.high_to_low < 1, high.high_to_low < 1]),
         "θ0 lets every frequency pass alike, and weights of opposite sign make a high-pass filter: "
@@ -190,7 +190,7 @@ def trained_layers(run: Run | None) -> Claim:
     All weights together answer a frequency λ with the energy Σ_ij (Σ_k θ_k,ij e^{-ksλ})²; it is
     compared at λ = 2 and λ = 0.
     """
-    text = "Trained, GraphHeat's layers suppress high frequencies"
+    text = "Trained, GraphHeat's layers suppress high frequencies."
     if run is None:
         return not_measured("3.2", text, "a fitted network")
     ratios = []
@@ -217,7 +217,7 @@ def _series(graph: Graph, spectrum: Spectrum, s: float) -> Claim:
     gaps = np.linalg.norm(kernel.apply(X) - exact, axis=0) / np.linalg.norm(X, axis=0)
     return Claim(
         "3.2",
-        "e^{-sL} can be had by Chebyshev polynomials without eigendecomposition",
+        "e^{-sL} can be had by Chebyshev polynomials without eigendecomposition.",
         f"order {kernel.order}: relative error {gaps.max():.0e}, promised {kernel.error_bound:.0e}",
         judge([bool(gaps.max() <= kernel.error_bound)]),
         f"Products of {graph.name.title()}'s kernel with 8 random signals, against eigenvectors.",

@@ -11,11 +11,8 @@ from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
 from graphheat.paper.claims.claim import Claim, judge
 from graphheat.paper.claims.reach import Reach
+from graphheat.paper.tables import PAPER_RANGES
 
-# Table 3: row numbers of Cora, their neighbouring ranges and their maximum ranges.
-TABLE_3 = {
-    12: (1, 1), 75: (2, 2), 26: (3, 3), 1284: (4, 13), 1351: (5, 13), 1385: (6, 11), 1666: (7, 11)
-}  # fmt: skip
 S_VALUES = np.arange(0.5, 10.25, 0.5)
 EVERY = 8  # nodes between those whose neighbourhoods are followed over s
 BLOCK = 64
@@ -55,7 +52,7 @@ def continuity(graph: Graph, reach: Reach) -> Claim:
     grid = ", ".join(f"{mean[k]:.0f} at s = {S_VALUES[k]:g}" for k in picked)
     return Claim(
         "3.3 (1)",
-        "Neighbourhoods are tuned continuously by s",
+        "Neighbourhoods are tuned continuously by s.",
         f"mean neighbours {grid}; largest step over Δs = 0.5 is {step:.0f} nodes, over one hop "
         f"{by_hops.max(initial=0):.0f}",
         judge([step < by_hops.max(initial=0), bool((np.diff(mean) >= 0).all())]),
@@ -82,7 +79,7 @@ def dropped_neighbors(reaches: Mapping[str, Reach]) -> Claim:
         leverages.append(beyond > 0)
     return Claim(
         "3.3 (2)",
-        "High-order neighbours are taken in while some low-order ones are discarded",
+        "High-order neighbours are taken in while some low-order ones are discarded.",
         "; ".join(numbers) or "—",
         judge([*discards, *leverages]),
         "Ordered pairs of nodes at the paper's s and eps. Where no first- or second-order "
@@ -98,7 +95,7 @@ def heavier_second_order(reaches: Mapping[str, Reach]) -> Claim:
     }
     return Claim(
         "4.6",
-        "A second-order neighbour can weigh more than a first-order one",
+        "A second-order neighbour can weigh more than a first-order one.",
         "; ".join(
             f"{name} {k:,} of {n:,} nodes ({k / max(n, 1):.0%})" for name, (k, n) in shares.items()
         )
@@ -117,7 +114,7 @@ def light_hubs(reaches: Mapping[str, Reach]) -> Claim:
     }
     return Claim(
         "4.6",
-        "High-degree neighbours, popular rather than related, get less weight",
+        "High-degree neighbours, popular rather than related, get less weight.",
         "; ".join(
             f"{name} {k:,} of {n:,} nodes ({k / max(n, 1):.0%})" for name, (k, n) in shares.items()
         )
@@ -143,7 +140,7 @@ def varying_range(reaches: Mapping[str, Reach]) -> Claim:
         varied.append(len(np.unique(reach.range[free])) > 1)
     return Claim(
         "3.3 (3)",
-        "The range of neighbours varies from node to node",
+        "The range of neighbours varies from node to node.",
         "; ".join(numbers) or "—",
         judge(varied),
         "Neighbouring range: number of nodes, over all nodes. Ranges that fill a small component "
@@ -165,7 +162,7 @@ def part_of_immediate(reaches: Mapping[str, Reach]) -> Claim:
         some.append(kept < all_of_them)
     return Claim(
         "4.6",
-        "For some nodes only part of their immediate neighbours are included",
+        "For some nodes only part of their immediate neighbours are included.",
         "; ".join(numbers) or "—",
         judge(some),
         "At the paper's s and eps. Short ranges come from small components, not from eps.",
@@ -174,11 +171,11 @@ def part_of_immediate(reaches: Mapping[str, Reach]) -> Claim:
 
 def table_3(reach: Reach) -> Claim:
     """Return the claim of Table 3, on Cora in the public order."""
-    text = "Ranges of the seven nodes of Table 3"
-    if len(reach.range) <= max(TABLE_3):
+    text = "The ranges of seven nodes are those of Table 3."
+    if len(reach.range) <= max(PAPER_RANGES):
         return Claim("4.6", text, "—", "not measured", "Needs Cora.")
-    found = {node: (int(reach.range[node]), int(reach.max_range[node])) for node in TABLE_3}
-    right = [found[node] == TABLE_3[node] for node in TABLE_3]
+    found = {node: (int(reach.range[node]), int(reach.max_range[node])) for node in PAPER_RANGES}
+    right = [found[node] == PAPER_RANGES[node] for node in PAPER_RANGES]
     return Claim(
         "4.6",
         text,
@@ -201,7 +198,7 @@ def energy(graphs: Mapping[str, Graph], times: Mapping[str, float]) -> Claim:
         conserved.append(bool(np.abs(total - 1).max() < 1e-6))
     return Claim(
         "3.3",
-        "[e^{-sL}]_ij is the energy that j receives of a unit offered to i, and vice versa",
+        "A weight of e^{-sL} is the energy that j receives of a unit offered to i, and vice versa.",
         f"energy that arrives of a unit: {'; '.join(numbers)}" if numbers else "—",
         judge([*symmetric, *conserved]),
         "It is the same in both directions, but with the normalised Laplacian what arrives does "

@@ -62,7 +62,7 @@ def reach(graph: Graph, s: float, eps: float, *, threads: int | None = None) -> 
     >>> path = Graph.from_scipy(np.diag(np.ones(4), 1) + np.diag(np.ones(4), -1))
     >>> found = reach(path, s=1.0, eps=0.05)
     >>> found.range.tolist(), found.max_range.tolist()
-    ([2, 1, 2, 1, 2], [4, 3, 2, 3, 4])
+    ([2, 2, 2, 2, 2], [4, 3, 2, 3, 4])
     """
     kernel = HeatKernel(graph, s, threads=threads).matrix(eps)
     edges = graph.to_scipy()

@@ -13,8 +13,8 @@ def set_claims(graphs: Mapping[str, Graph]) -> list[Claim]:
     rates = {name: len(graph.split.get("train", ())) / graph.n for name, graph in graphs.items()}
     degrees = {name: graph.adjacency.nnz / graph.n for name, graph in graphs.items()}
     return [
-        _least(rates, "pubmed", "Pubmed has the smallest label rate", "Training nodes by nodes."),
-        _least(degrees, "citeseer", "Citeseer is sparser than the other two", "Mean degree."),
+        _least(rates, "pubmed", "Pubmed has the smallest label rate.", "Training nodes by nodes."),
+        _least(degrees, "citeseer", "Citeseer is sparser than the other two.", "Mean degree."),
     ]
 
 

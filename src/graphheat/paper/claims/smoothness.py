@@ -86,8 +86,8 @@ def smoothness_claims(graphs: Mapping[str, Graph]) -> list[Claim]:
     )
     found = []
     for text, columns in (
-        ("Labels are smooth: linked nodes tend to share them", label_indicators),
-        ("Features are smooth: linked nodes tend to have similar ones", lambda g: g.features),
+        ("Labels are smooth: linked nodes tend to share them.", label_indicators),
+        ("Features are smooth: linked nodes tend to have similar ones.", lambda g: g.features),
     ):
         measured = {
             name: smoothness(graph, columns(graph))
@@ -127,5 +127,5 @@ def equation_6(graphs: Mapping[str, Graph]) -> Claim:
             f" The formula L = I − D^-½AD^-½ gives the {isolated_nodes} isolated nodes L_ii = 1, "
             "but they have no edge in the sum."
         )
-    text = "xᵀLx is the sum over edges of squared differences (Eq. 6)"
+    text = "xᵀLx is the sum over edges of squared differences (Eq. 6)."
     return Claim("3.1", text, "; ".join(numbers) or "—", judge(right), detail)
