@@ -18,8 +18,9 @@ import torch
 from interleave import report
 from torch import Tensor
 
-from graphheat import datasets
+from graphheat import HeatKernel, datasets
 from graphheat.nn import heat_operator
+from graphheat.nn.csr import to_torch
 from graphheat.training.recipes import PUBLISHED
 
 COLUMNS = 16
@@ -30,7 +31,7 @@ def ways_for(name: str) -> dict[str, Callable[[Tensor], Tensor]]:
     graph = datasets.load(name)
     s, eps = PUBLISHED[name]
     explicit, implicit = heat_operator(graph, s, eps=eps), heat_operator(graph, s)
-    matrix = explicit._matrices[0]
+    matrix = to_torch(HeatKernel(graph, s).matrix(eps), torch.float32)
     zero = torch.zeros(graph.n, COLUMNS)
     ways: dict[str, Callable[[Tensor], Tensor]] = {
         "explicit": lambda x: explicit([zero, x]),

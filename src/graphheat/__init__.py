@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphheat import datasets
-    from graphheat.classifier import Evaluation, GraphHeatClassifier, evaluate
+    from graphheat.classifier import Evaluation, GraphHeatClassifier, evaluate, fit
     from graphheat.errors import GraphHeatError
     from graphheat.graph import Graph
     from graphheat.heat import HeatKernel, neighborhood
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     )
     from graphheat.nn import GraphHeat, HeatConv
     from graphheat.spreading import HeatLabelSpreading
-    from graphheat.training import fit
     from graphheat.transformer import HeatDiffusion
 
 __version__ = "0.1.0"
@@ -42,7 +41,7 @@ _HOME = {
     "HeatKernel": "heat",
     "HeatLabelSpreading": "spreading",
     "evaluate": "classifier",
-    "fit": "training",
+    "fit": "classifier",
     "neighborhood": "heat",
     "read_csv": "io",
     "read_graph": "io",

@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 from sklearn import metrics
 
 from graphheat.io import replacing
-from graphheat.training import Run
-from graphheat.training.run import ROLE_NAMES
+from graphheat.training.run import ROLE_NAMES, Labelling
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,10 +30,12 @@ def new_axes(width: float = 7.0, height: float = 4.2) -> Axes:
 def save(ax: Axes, path: str | os.PathLike[str]) -> None:
     """Write the figure of ``ax`` in the format of the file's suffix."""
     with replacing(path) as aside:
-        ax.figure.savefig(aside, dpi=150)
+        # Without the hour in it, the same picture is the same file.
+        undated = {"metadata": {"Date": None}} if aside.suffix == ".svg" else {}
+        ax.figure.savefig(aside, dpi=150, **undated)
 
 
-def training_curve(run: Run, ax: Axes | None = None) -> Axes:
+def training_curve(run: Labelling, ax: Axes | None = None) -> Axes:
     """Draw losses and validation accuracy over the epochs, and mark the epoch that was kept."""
     ax = new_axes() if ax is None else ax
     epochs = np.arange(1, run.epochs + 1)
@@ -61,11 +62,11 @@ def training_curve(run: Run, ax: Axes | None = None) -> Axes:
         frameon=False,
         fontsize=9,
     )
-    ax.set_title(f"{run.name}, recipe {run.settings.recipe}, seed {run.seed}", fontsize=11)
+    ax.set_title(f"{run.name}, recipe {run.recipe}, seed {run.seed}", fontsize=11)
     return ax
 
 
-def confusion_matrix(run: Run, role: str = "test", ax: Axes | None = None) -> Axes:
+def confusion_matrix(run: Labelling, role: str = "test", ax: Axes | None = None) -> Axes:
     """Draw how many nodes of each class (rows) were given each label (columns)."""
     size = 1.6 + 0.62 * len(run.classes)
     ax = new_axes(size + 1.5, size) if ax is None else ax

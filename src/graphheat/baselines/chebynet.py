@@ -44,6 +44,7 @@ class ChebyNet(System):
         Of Adam; and of Kipf's stopping rule.
     """
 
+    brief: ClassVar[Mapping[str, Any]] = {"max_epochs": 3}
     name: ClassVar[str] = "chebynet"
     title: ClassVar[str] = "ChebyNet"
     reference: ClassVar[str] = (

@@ -41,6 +41,7 @@ class GAT(System):
         weights are those at which both last did. ``"accuracy"``: the accuracy alone.
     """
 
+    brief: ClassVar[Mapping[str, Any]] = {"max_epochs": 3}
     name: ClassVar[str] = "gat"
     title: ClassVar[str] = "GAT"
     reference: ClassVar[str] = "Veličković et al., Graph Attention Networks, 2018"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from torch_geometric.nn import GCNConv
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
@@ -31,6 +32,7 @@ class GCN(System):
         Of Adam; and of Kipf's stopping rule.
     """
 
+    brief: ClassVar[Mapping[str, Any]] = {"max_epochs": 3}
     name: ClassVar[str] = "gcn"
     title: ClassVar[str] = "GCN"
     reference: ClassVar[str] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -36,6 +37,7 @@ class GraphSAGE(System):
         Of Adam; and how long the validation loss may fail to fall.
     """
 
+    brief: ClassVar[Mapping[str, Any]] = {"max_epochs": 3}
     name: ClassVar[str] = "graphsage"
     title: ClassVar[str] = "GraphSAGE"
     reference: ClassVar[str] = (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -31,6 +32,7 @@ class MLP(System):
         Of Adam; and of Kipf's stopping rule.
     """
 
+    brief: ClassVar[Mapping[str, Any]] = {"max_epochs": 3}
     name: ClassVar[str] = "mlp"
     title: ClassVar[str] = "MLP"
     reference: ClassVar[str] = (

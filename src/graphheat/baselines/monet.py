@@ -44,6 +44,7 @@ class MoNet(System):
         Steps after which the learning passes from Gaussians and P to the filters and back.
     """
 
+    brief: ClassVar[Mapping[str, Any]] = {"max_epochs": 3}
     name: ClassVar[str] = "monet"
     title: ClassVar[str] = "MoNet"
     reference: ClassVar[str] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self
@@ -63,6 +64,8 @@ class System:
         Whether a graph without features is an error.
     presets
         By graph name, the settings of the original authors that differ from the defaults.
+    brief
+        Settings under which a run takes a moment: to see that everything works, not how well.
     """
 
     name: ClassVar[str]
@@ -71,6 +74,7 @@ class System:
     stochastic: ClassVar[bool] = True
     needs_features: ClassVar[bool] = True
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    brief: ClassVar[Mapping[str, Any]] = {}
 
     @classmethod
     def preset(cls, graph_name: str, **changes: Any) -> Self:
@@ -85,7 +89,8 @@ class System:
 
     def settings(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON."""
-        return asdict(self)  # type: ignore[call-overload,no-any-return]
+        # Through JSON, so that what a store gives back compares equal: a tuple becomes a list.
+        return json.loads(json.dumps(asdict(self)))  # type: ignore[call-overload,no-any-return]
 
     def check(self, graph: Graph) -> None:
         """Raise when the graph lacks what the system learns from."""

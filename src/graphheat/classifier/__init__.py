@@ -2,5 +2,6 @@
 
 from graphheat.classifier.estimator import GraphHeatClassifier
 from graphheat.classifier.evaluation import Evaluation, evaluate
+from graphheat.classifier.fitting import fit
 
-__all__ = ["Evaluation", "GraphHeatClassifier", "evaluate"]
+__all__ = ["Evaluation", "GraphHeatClassifier", "evaluate", "fit"]

@@ -8,9 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from graphheat.baselines import SYSTEMS
+from graphheat.baselines.fitting import fit_system
+from graphheat.classifier.fitting import check_recipe
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph
-from graphheat.training import Run, prepare, settings_for, train
+from graphheat.training import prepare, settings_for, train
+from graphheat.training.run import Labelling
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,7 @@ class Evaluation:
     ``str`` gives "0.8305 ± 0.0041 (20 runs)".
     """
 
-    runs: tuple[Run, ...]
+    runs: tuple[Labelling, ...]
 
     @property
     def accuracies(self) -> np.ndarray:
@@ -55,12 +59,13 @@ def evaluate(
     s: float | None = None,
     eps: float | Literal["recipe"] | None = "recipe",
     threads: int | None = None,
-    callback: Callable[[Run], None] | None = None,
+    callback: Callable[[Labelling], None] | None = None,
     **changes: Any,
 ) -> Evaluation:
     """Train once a seed and report the test accuracy at the lowest validation loss.
 
-    The kernel is computed once for all seeds.
+    The kernel is computed once for all seeds. ``recipe`` may also be a system that GraphHeat is
+    compared with (``"gcn"``, ``"gat"``, …; see :func:`graphheat.fit`).
 
     Parameters
     ----------
@@ -92,10 +97,29 @@ def evaluate(
             "evaluate needs labelled test nodes; the graph's split has none. "
             "Add some with graph.with_split(train=…, val=…, test=…)."
         )
-    problem = prepare(graph, settings_for(graph, recipe, s=s, eps=eps, **changes), threads=threads)
+    run_seed = _one_run(graph, recipe, s, eps, threads, changes)
     runs = []
     for seed in seeds:
-        runs.append(train(problem, seed, threads=threads))
+        runs.append(run_seed(seed))
         if callback is not None:
             callback(runs[-1])
     return Evaluation(tuple(runs))
+
+
+def _one_run(
+    graph: Graph,
+    recipe: str,
+    s: float | None,
+    eps: float | str | None,
+    threads: int | None,
+    changes: dict[str, Any],
+) -> Callable[[int], Labelling]:
+    """Return the function from a seed to a run, with what seeds share already computed."""
+    check_recipe(recipe)
+    if recipe in SYSTEMS:
+        if s is not None or eps != "recipe":
+            raise ParameterError(f"s and eps are settings of GraphHeat; {recipe!r} has neither.")
+        return lambda seed: fit_system(graph, recipe, seed=seed, threads=threads or 1, **changes)
+    settings = settings_for(graph, recipe, s=s, eps=eps, **changes)
+    problem = prepare(graph, settings, threads=threads)
+    return lambda seed: train(problem, seed, threads=threads)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphheat.cli.options import EpsType, common, graph_source, open_graph, threads
+from graphheat.cli.options import EpsType, SettingType, common, graph_source, open_graph, threads
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from graphheat.training import Problem, Run
+    from graphheat.graph import Graph
+    from graphheat.training.run import Labelling
+
+    Maker = Callable[[int, Path | None, bool], Labelling]
 
 
 @click.command()
 @graph_source
-@click.option("--recipe", default="paper", show_default=True, help="paper or authors.")
+@click.option("--recipe", default="paper", show_default=True,
+              help="paper, authors, or a system to compare with: gcn, gat, lp, …")  # fmt: skip
 @click.option("-s", "--s", type=float, help="Diffusion time (default: the recipe's).")
 @click.option(
     "--eps",
@@ -28,6 +33,8 @@ if TYPE_CHECKING:
 )
 @click.option("--epochs", type=click.IntRange(min=1), help="At most this many epochs.")
 @click.option("--hidden", type=click.IntRange(min=1), help="Hidden units.")
+@click.option("--set", "given", type=SettingType(), multiple=True, metavar="NAME=VALUE",
+              help="Any other setting of the recipe, such as dropout=0.8.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), help="One run with this seed (default 0).")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="N runs, seeds 0…N−1.")
 @click.option("--out", metavar="DIR", help="Folder for checkpoint, predictions and metrics.")
@@ -42,6 +49,7 @@ def fit(
     eps: Any,
     epochs: int | None,
     hidden: int | None,
+    given: tuple[tuple[str, Any], ...],
     seed: int | None,
     seeds: int | None,
     out: str | None,
@@ -50,7 +58,7 @@ def fit(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Train GraphHeat on a GRAPH and label every node.
+    """Train on a GRAPH and label every node.
 
     Labels come with the graph: those of its split, or every label of the node table. Without
     validation labels a fifth is held out to decide when to stop.
@@ -62,13 +70,16 @@ def fit(
     if out is None and (resume or force):
         raise click.UsageError("--resume and --force need --out.")
 
+    from graphheat.baselines import SYSTEMS
+    from graphheat.classifier.fitting import check_recipe
     from graphheat.cli import display, run_folder
-    from graphheat.training import prepare, settings_for
 
+    check_recipe(recipe)
+    if recipe in SYSTEMS and (s is not None or eps != "recipe"):
+        raise click.UsageError(f"-s and --eps are for GraphHeat; {recipe} has neither.")
     graph = open_graph(source)
-    given = {"max_epochs": epochs, "hidden": hidden}
-    changes = {name: value for name, value in given.items() if value is not None}
-    settings = settings_for(graph, recipe, s=s, eps=eps, **changes)
+    named = {"max_epochs": epochs, "hidden": hidden}
+    changes = {name: value for name, value in named.items() if value is not None} | dict(given)
     several = seeds is not None
     folder = None
     if out is not None:
@@ -76,19 +87,18 @@ def fit(
     chosen = list(range(seeds)) if seeds is not None else [seed or 0]
 
     with display.progress_bar() as bar:
-        task = bar.add_task("kernel", total=graph.n, detail="")
-        problem = prepare(
-            graph,
-            settings,
-            threads=threads,
-            progress=lambda done, n: bar.update(task, completed=done),
-        )
-        bar.remove_task(task)
+        if recipe in SYSTEMS:
+            make = _system_maker(graph, recipe, changes, source, threads, bar)
+        else:
+            make = _heat_maker(graph, recipe, {"s": s, "eps": eps, **changes}, source, threads, bar)
         if folder is not None:  # the old run goes only now that the new one is known to start
             run_folder.clear(folder, keep_runs=not force)
-        runs = [
-            _run(problem, each, folder, several, source, threads, resume, bar) for each in chosen
-        ]
+        runs = []
+        for each in chosen:
+            place = run_folder.seed_folder(folder, each) if folder and several else folder
+            runs.append(make(each, place, resume))
+            if place is not None:
+                run_folder.write_run(place, runs[-1], summarize(runs[-1:]))
     for note in dict.fromkeys(note for run in runs for note in run.notes):
         display.say(note)
     summary = summarize(runs)
@@ -100,53 +110,96 @@ def fit(
         print_summary(summary, out)
 
 
-def _run(
-    problem: Problem,
-    seed: int,
-    folder: Path | None,
-    several: bool,
+def _heat_maker(
+    graph: Graph,
+    recipe: str,
+    changes: dict[str, Any],
     source: dict[str, Any],
     threads: int | None,
-    resume: bool,
     bar: Progress,
-) -> Run:
-    from graphheat.cli import run_folder
-    from graphheat.training import train
+) -> Maker:
+    """Compute the kernel once and return what makes a seed's run."""
+    from graphheat.training import prepare, settings_for, train
     from graphheat.training.checkpoint import FILENAME
 
-    if folder is not None and several:
-        folder = run_folder.seed_folder(folder, seed)
-    task = bar.add_task(f"seed {seed}", total=problem.settings.max_epochs, detail="")
-    run = train(
-        problem,
-        seed,
+    task = bar.add_task("kernel", total=graph.n, detail="")
+    problem = prepare(
+        graph,
+        settings_for(graph, recipe, **changes),
         threads=threads,
-        checkpoint=None if folder is None else folder / FILENAME,
-        resume=resume,
-        source=source,
-        callback=lambda e: bar.update(
-            task, completed=e.epoch, detail=f"epoch {e.epoch}, val loss {e.val_loss:.3f}"
-        ),
+        progress=lambda done, n: bar.update(task, completed=done),
     )
     bar.remove_task(task)
-    if folder is not None:
-        run_folder.write_run(folder, run, summarize([run]))
-    return run
+
+    def make(seed: int, folder: Path | None, resume: bool) -> Labelling:
+        task = bar.add_task(f"seed {seed}", total=problem.settings.max_epochs, detail="")
+        run = train(
+            problem,
+            seed,
+            threads=threads,
+            checkpoint=None if folder is None else folder / FILENAME,
+            resume=resume,
+            source=source,
+            callback=lambda e: bar.update(
+                task, completed=e.epoch, detail=f"epoch {e.epoch}, val loss {e.val_loss:.3f}"
+            ),
+        )
+        bar.remove_task(task)
+        return run
+
+    return make
 
 
-def summarize(runs: list[Run]) -> dict[str, Any]:
+def _system_maker(
+    graph: Graph,
+    system: str,
+    changes: dict[str, Any],
+    source: dict[str, Any],
+    threads: int | None,
+    bar: Progress,
+) -> Maker:
+    """Return what makes a seed's run of a system that GraphHeat is compared with."""
+    from graphheat import baselines
+    from graphheat.baselines.fitting import SystemRun, fit_system
+    from graphheat.training.checkpoint import FILENAME
+
+    baselines.load(system).preset(graph.name, **changes).check(graph)
+
+    def make(seed: int, folder: Path | None, resume: bool) -> Labelling:
+        file = None if folder is None else folder / FILENAME
+        if resume and file is not None and file.exists():  # only finished runs are kept
+            return SystemRun.load_matching(file, graph, system, seed, changes)
+        task = bar.add_task(f"seed {seed}", total=None, detail="")
+        run = fit_system(
+            graph,
+            system,
+            seed=seed,
+            threads=threads or 1,
+            source=source,
+            callback=lambda e: bar.update(task, completed=e.step, total=e.steps, detail=e.text),
+            **changes,
+        )
+        bar.remove_task(task)
+        if file is not None:
+            run.save(file)
+        return run
+
+    return make
+
+
+def summarize(runs: Sequence[Labelling]) -> dict[str, Any]:
     """Return what ``--json`` prints and ``metrics.json`` holds."""
     from graphheat.classifier.evaluation import deviation
 
     first = runs[0]
+    settings = first.settings_dict()
     tests = [run.test_accuracy for run in runs if run.test_accuracy is not None]
     vals = [run.val_accuracy for run in runs if run.val_accuracy is not None]
     return {
         "graph": first.name,
-        "recipe": first.settings.recipe,
-        "s": first.settings.s,
-        "eps": first.settings.eps,
-        "threads": first.threads,
+        "recipe": first.recipe,
+        **{name: settings[name] for name in ("s", "eps", "threads") if name in settings},
+        "settings": settings,
         "test_accuracy_mean": sum(tests) / len(tests) if tests else None,
         "test_accuracy_std": deviation(tests) if tests else None,
         "val_accuracy_mean": sum(vals) / len(vals) if vals else None,
@@ -169,12 +222,15 @@ def print_summary(summary: dict[str, Any], out: str | None) -> None:
         ]
         for run in summary["runs"]
     ]
-    implicit = "none" if summary["eps"] is None else f"{summary['eps']:g}"
+    settings = summary["settings"]
+    heat = ""
+    if "s" in settings and "eps" in settings:
+        implicit = "none" if settings["eps"] is None else f"{settings['eps']:g}"
+        heat = f", s = {settings['s']:g}, eps = {implicit}"
     display.table(
         ["seed", "test %", "validation %", "best epoch", "epochs", "seconds"],
         rows,
-        title=f"{summary['graph']}: recipe {summary['recipe']}, s = {summary['s']:g}, "
-        f"eps = {implicit}",
+        title=f"{summary['graph']}: recipe {summary['recipe']}{heat}",
     )
     if len(rows) > 1 and summary["test_accuracy_mean"] is not None:
         display.out.print(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,3 +120,21 @@ class EpsType(click.ParamType):
             return float(value)
         except ValueError:
             self.fail(f"{value!r} is neither a number nor 'none'.", param, ctx)
+
+
+class SettingType(click.ParamType):
+    """A setting as NAME=VALUE; the value is a number, true, false, null or a word."""
+
+    name = "setting"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Turn the text into a name and a value."""
+        if not isinstance(value, str):
+            return value
+        name, equals, text = value.partition("=")
+        if not equals or not name:
+            self.fail(f"{value!r} is not NAME=VALUE.", param, ctx)
+        try:
+            return name.strip(), json.loads(text)
+        except ValueError:
+            return name.strip(), text.strip()

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from graphheat.cli.options import common, threads
+from graphheat.errors import GraphError
 
 
 @click.command()
@@ -29,8 +30,14 @@ def predict(run: str, graph: str | None, out: str, threads: int | None, as_json:
     if graph is not None:
         other = open_graph({"graph": graph})
         if other.fingerprint != fitted.fingerprint:
+            from graphheat.training import Run
             from graphheat.training.inference import predictions_on
 
+            if not isinstance(fitted, Run):
+                raise GraphError(
+                    f"A run of {fitted.recipe} labels the graph that it was fitted on, and "
+                    f"{other.name} is another. Fit it there."
+                )
             display.say(f"{other.name} is not the graph of this run: its nodes are new to it.")
             frame = predictions_on(fitted, other, threads=threads)
     run_folder.write_csv(out, frame)

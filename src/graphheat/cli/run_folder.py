@@ -7,11 +7,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+from graphheat.baselines.fitting import SystemRun
 from graphheat.errors import MissingPathError, OutputError
 from graphheat.io import replacing
-from graphheat.training import Run
+from graphheat.training import Run, checkpoint
 from graphheat.training.checkpoint import FILENAME
-from graphheat.training.run import HISTORY_COLUMNS
+from graphheat.training.run import HISTORY_COLUMNS, Labelling
 
 FILES = (FILENAME, "predictions.csv", "history.csv", "metrics.json", "training.png")
 
@@ -70,17 +71,18 @@ def seed_folder(folder: Path, seed: int) -> Path:
     return path
 
 
-def write_run(folder: Path, run: Run, metrics: dict[str, Any]) -> None:
+def write_run(folder: Path, run: Labelling, metrics: dict[str, Any]) -> None:
     """Write predictions, history, metrics and the training curve beside the checkpoint."""
     import pandas
 
     from graphheat import plot
 
     write_csv(folder / "predictions.csv", run.predictions_frame())
-    history = pandas.DataFrame({name: run.history[name] for name in HISTORY_COLUMNS})
-    history.insert(0, "epoch", range(1, run.epochs + 1))
-    write_csv(folder / "history.csv", history)
-    plot.save(plot.training_curve(run), folder / "training.png")
+    if run.history:
+        history = pandas.DataFrame({name: run.history[name] for name in HISTORY_COLUMNS})
+        history.insert(0, "epoch", range(1, run.epochs + 1))
+        write_csv(folder / "history.csv", history)
+        plot.save(plot.training_curve(run), folder / "training.png")
     write_metrics(folder, metrics)
 
 
@@ -96,8 +98,8 @@ def write_metrics(folder: Path, metrics: dict[str, Any]) -> None:
         aside.write_text(json.dumps(metrics, indent=2, allow_nan=False) + "\n")
 
 
-def load_run(path: str) -> Run:
-    """Read the run in a folder, or in a checkpoint file."""
+def load_run(path: str) -> Labelling:
+    """Read the run in a folder, or in a checkpoint file: GraphHeat's, or another system's."""
     given = Path(path)
     if given.is_dir():
         if not (given / FILENAME).exists() and _seed_folders(given):
@@ -105,4 +107,5 @@ def load_run(path: str) -> Run:
                 f"{given} holds several runs; name one of them, such as {_seed_folders(given)[0]}."
             )
         given = given / FILENAME
-    return Run.load(given)
+    header, _ = checkpoint.read(given)
+    return SystemRun.load(given) if "system" in header else Run.load(given)

@@ -75,8 +75,14 @@ class GraphHeat(nn.Module):
         x: Tensor | SparseFeatures,
         edge_index: Tensor | HeatOperator,
         edge_weight: Tensor | None = None,
+        *,
+        last: HeatOperator | None = None,
     ) -> Tensor:
-        """Return logits; shapes are given above."""
+        """Return logits; shapes are given above.
+
+        ``last`` is the second layer's operator where the logits of some nodes are enough:
+        ``operator.rows(index)`` gives logits of shape (len(index), out_channels).
+        """
         if not isinstance(edge_index, HeatOperator):
             # One operator serves both layers.
             edge_index = self.first._operator(x, edge_index, edge_weight)
@@ -86,4 +92,4 @@ class GraphHeat(nn.Module):
             x = dropout(x, self.dropout, self.training)
         hidden = relu(self.first(x, edge_index))
         hidden = dropout(hidden, self.dropout, self.training)
-        return self.second(hidden, edge_index)
+        return self.second(hidden, edge_index if last is None else last)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ from graphheat.heat.kernel import Progress
 from graphheat.heat.laplacian import Isolated
 from graphheat.heat.ranges import check_count, check_eps, check_s
 from graphheat.nn.csr import to_torch
+from graphheat.nn.kernel_matrix import KernelMatrix
+
+Multiply = Callable[[Tensor], Tensor]
 
 COMPILED_WORK = 1e8  # multiply-adds of a product from which compiled loops are worth their start
 
@@ -48,7 +52,7 @@ class HeatOperator:
         K: int,
         s: float,
         eps: float | None,
-        matrices: list[Tensor],
+        matrices: list[KernelMatrix],
         tol: float,
         dtype: torch.dtype,
         *,
@@ -59,8 +63,7 @@ class HeatOperator:
         self.method = method
         self._matrices = matrices  # none for K = 1 and a threshold, and for implicit products
         self._series = series
-        stored = matrices if series is None else [series.tensor]
-        self.nnz = sum(int(matrix.values().numel()) for matrix in stored)
+        self.nnz = sum(each.nnz for each in (matrices if series is None else [series.matrix]))
 
     def __call__(self, terms: list[Tensor], s: Tensor | None = None) -> Tensor:
         """Return Σ_k e^{-ksL} terms[k].
@@ -81,16 +84,47 @@ class HeatOperator:
                 total = term + self._diffuse(total, s)
             return total
         total = terms[0]
-        for term, matrix in zip(terms[1:], self._matrices, strict=True):
-            total = total + _SymmetricProduct.apply(term, matrix.__matmul__)
+        for term, H in zip(terms[1:], self._matrices, strict=True):
+            total = total + symmetric_product(term, H.__matmul__)
         return total
+
+    def rows(self, index: Tensor) -> HeatOperator:
+        """Return the operator whose products have only the rows ``index``, shape (r, c).
+
+        A loss on a few nodes needs no more of the last layer; with a kernel matrix that layer then
+        costs r / n of the whole, and its values are the same.
+        """
+        return _RowOperator(self, index)
 
     def _diffuse(self, x: Tensor, s: Tensor | None) -> Tensor:
         series = self._series
         if s is not None:
             return _DiffusionInTime.apply(x, s, series, self.tol)
         expansion = expand(self.s, self.tol, 1)
-        return _SymmetricProduct.apply(x, lambda z: series(z, expansion))
+        return symmetric_product(x, partial(series, expansion=expansion))
+
+
+class _RowOperator(HeatOperator):
+    """Some rows of another operator's products; see :meth:`HeatOperator.rows`."""
+
+    def __init__(self, whole: HeatOperator, index: Tensor) -> None:
+        self.n, self.K, self.s, self.eps = whole.n, whole.K, whole.s, whole.eps
+        self.tol, self.dtype, self.method = whole.tol, whole.dtype, whole.method
+        self._whole, self._index = whole, index
+        parts = [each.rows(index.numpy()) for each in whole._matrices]
+        self._parts = [
+            (to_torch(part, self.dtype), to_torch(sp.csr_array(part.T), self.dtype))
+            for part in parts
+        ]
+        self.nnz = sum(part.nnz for part in parts)
+
+    def __call__(self, terms: list[Tensor], s: Tensor | None = None) -> Tensor:
+        if self.eps is None:
+            return self._whole(terms, s)[self._index]
+        total = terms[0][self._index]
+        for term, (rows, columns) in zip(terms[1:], self._parts, strict=True):
+            total = total + _Product.apply(term, rows.__matmul__, columns.__matmul__)
+        return total
 
 
 def heat_operator(
@@ -143,6 +177,7 @@ def heat_operator(
         return HeatOperator(n, K, s, None, [], tol, dtype, series=_Series.of(S, dtype))
     eps = check_eps(eps, "HeatConv")
     matrices, method = [], "none"
+    S = normalized_adjacency(adjacency, self_loops=self_loops, isolated=isolated)
     for k in range(1, K):
         kernel = HeatKernel(
             adjacency, k * s, tol=tol, self_loops=self_loops, isolated=isolated, threads=threads
@@ -151,25 +186,31 @@ def heat_operator(
         method = kernel.plan(eps).method
         if zero_diagonal:
             matrix = _without_diagonal(matrix)
-        matrices.append(to_torch(matrix, dtype))
+        matrices.append(KernelMatrix.lay_out(matrix, S, dtype))
     return HeatOperator(n, K, s, eps, matrices, tol, dtype, method=method)
 
 
-class _SymmetricProduct(torch.autograd.Function):
-    """y = Hx with H = Hᵀ: the backward pass is the same product.
+def symmetric_product(x: Tensor, multiply: Multiply) -> Tensor:
+    """Return Hx, shape (n, c), differentiable in x; ``multiply`` is z ↦ Hz with H = Hᵀ."""
+    product: Tensor = _Product.apply(x, multiply, multiply)
+    return product
+
+
+class _Product(torch.autograd.Function):
+    """y = Hx, and Hᵀg for its backward pass, both given as functions.
 
     torch's own derivative of a CSR product transposes H at every call, which costs 63–85 times
-    the forward pass on the paper's kernels.
+    the forward pass on the paper's kernels; H = Hᵀ needs no transpose at all.
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, multiply: Callable[[Tensor], Tensor]) -> Tensor:
-        ctx.multiply = multiply
+    def forward(ctx: Any, x: Tensor, multiply: Multiply, multiply_transposed: Multiply) -> Tensor:
+        ctx.multiply_transposed = multiply_transposed
         return multiply(x.contiguous())
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, None]:  # type: ignore[override]
-        return ctx.multiply(grad.contiguous()), None
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+        return ctx.multiply_transposed(grad.contiguous()), None, None
 
 
 class _DiffusionInTime(torch.autograd.Function):

@@ -13,12 +13,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from graphheat.errors import CheckpointError, GraphError, OutputError
 from graphheat.graph import Graph
 from graphheat.heat.kernel import Progress
+from graphheat.nn import HeatOperator
 from graphheat.training import checkpoint as checkpoint_file
 from graphheat.training.holdout import Roles, assign_roles
 from graphheat.training.network import build_network
@@ -46,6 +48,7 @@ class Epoch(NamedTuple):
     train_loss: float
     val_loss: float
     val_accuracy: float
+    watched: NDArray[np.int64]  # the classes that the watched nodes would be given now
 
 
 def fit(
@@ -111,8 +114,13 @@ def train(
     resume: bool = False,
     callback: Callable[[Epoch], None] | None = None,
     source: dict[str, Any] | None = None,
+    watch: NDArray[np.int64] | None = None,
 ) -> Run:
-    """Train on a prepared problem; see :func:`fit`. ``source`` is kept in the run as it is."""
+    """Train on a prepared problem; see :func:`fit`.
+
+    ``source`` is kept in the run as it is. ``watch`` names nodes whose predicted classes the
+    callback is told after each epoch; they play no part in the training.
+    """
     seed = check_seed(seed)
     path = None if checkpoint is None else Path(checkpoint)
     saved = None
@@ -127,10 +135,17 @@ def train(
         threads = threads or header["threads"]
     threads = threads or _default_threads(problem)
     with _torch_threads(threads), torch.random.fork_rng(devices=[]):
-        trainer = _Trainer(problem, seed, path, source or {})
+        trainer = _Trainer(problem, seed, path, source or {}, watch)
         if saved is not None:
             trainer.restore(*saved)
         return trainer.run(callback)
+
+
+class _Part(NamedTuple):
+    """The nodes of one role: their labels, and the last layer's operator for them alone."""
+
+    labels: Tensor
+    operator: HeatOperator
 
 
 @dataclass
@@ -144,9 +159,15 @@ class _Trainer:
     """The state of a run under way; all of it goes into the checkpoint."""
 
     def __init__(
-        self, problem: Problem, seed: int, path: Path | None, source: dict[str, Any]
+        self,
+        problem: Problem,
+        seed: int,
+        path: Path | None,
+        source: dict[str, Any],
+        watch: NDArray[np.int64] | None,
     ) -> None:
         self.problem, self.seed, self.path, self.source = problem, seed, path, source
+        self.watch = np.empty(0, dtype=np.int64) if watch is None else watch
         self.roles: Roles = assign_roles(problem.graph, seed)
         torch.manual_seed(seed)
         settings = problem.settings
@@ -174,15 +195,16 @@ class _Trainer:
         return most if len(self.roles.val) else min(most, FIXED_EPOCHS)
 
     def run(self, callback: Callable[[Epoch], None] | None) -> Run:
-        labels = torch.tensor(self.problem.graph.labels)
-        train, val = torch.tensor(self.roles.train), torch.tensor(self.roles.val)
+        train = self._part(self.roles.train)
+        # Watched nodes ride along with the validation nodes, in one pass.
+        val = self._part(np.concatenate([self.roles.val, self.watch]))
         started = last_saved = time.monotonic()
         before = self.seconds
         try:
             while not self._done():
                 self.between_epochs = False
-                loss = self._step(labels, train)
-                self._evaluate(loss, labels, val)
+                loss = self._step(train)
+                watched = self._evaluate(loss, val)
                 self.between_epochs = True
                 now = time.monotonic()
                 self.seconds = before + now - started
@@ -192,6 +214,7 @@ class _Trainer:
                             self.epoch,
                             self.max_epochs,
                             *(self.history[name][-1] for name in HISTORY_COLUMNS),
+                            watched,
                         )
                     )
                 if now - last_saved > CHECKPOINT_SECONDS:
@@ -206,26 +229,36 @@ class _Trainer:
             run.save(self.path)
         return run
 
-    def _step(self, labels: Tensor, train: Tensor) -> float:
+    def _part(self, nodes: NDArray[np.int64]) -> _Part:
+        index = torch.tensor(nodes)
+        labels = torch.tensor(self.problem.graph.labels)[index]
+        return _Part(labels, self.problem.operator.rows(index))
+
+    def _step(self, train: _Part) -> float:
         self.model.train()
         self.optimizer.zero_grad()
-        logits = self.model(self.problem.x, self.problem.operator)
-        loss = cross_entropy(logits[train], labels[train])
+        logits = self.model(self.problem.x, self.problem.operator, last=train.operator)
+        loss = cross_entropy(logits, train.labels)
         loss.backward()
         self.optimizer.step()
         return loss.item()
 
-    def _evaluate(self, loss: float, labels: Tensor, val: Tensor) -> None:
-        val_loss, val_accuracy = math.nan, math.nan
-        if len(val):
-            logits = self._logits()[val]
-            val_loss = cross_entropy(logits, labels[val]).item()
-            val_accuracy = (logits.argmax(1) == labels[val]).double().mean().item()
+    def _evaluate(self, loss: float, part: _Part) -> NDArray[np.int64]:
+        val_loss, val_accuracy, watched = math.nan, math.nan, self.watch
+        validated = len(self.roles.val)
+        if len(part.labels):
+            logits = self._logits(part.operator)
+            watched = logits[validated:].argmax(1).numpy()
+            logits, labels = logits[:validated], part.labels[:validated]
+        if validated:
+            val_loss = cross_entropy(logits, labels).item()
+            val_accuracy = (logits.argmax(1) == labels).double().mean().item()
         for name, value in zip(HISTORY_COLUMNS, (loss, val_loss, val_accuracy), strict=True):
             self.history[name].append(value)
-        if val_loss < self.best.loss or not len(val):
+        if val_loss < self.best.loss or not validated:
             weights = {k: v.detach().clone() for k, v in self.model.state_dict().items()}
             self.best = _Best(val_loss, self.epoch, weights)
+        return watched
 
     def _done(self) -> bool:
         settings, losses = self.problem.settings, self.history["val_loss"]
@@ -240,10 +273,10 @@ class _Trainer:
         window = losses[-(settings.patience + 1) : -1]
         return self.epoch > settings.patience and losses[-1] > float(np.mean(window))
 
-    def _logits(self) -> Tensor:
+    def _logits(self, last: HeatOperator | None = None) -> Tensor:
         self.model.eval()
         with torch.no_grad():
-            return self.model(self.problem.x, self.problem.operator)
+            return self.model(self.problem.x, self.problem.operator, last=last)
 
     def _finish(self) -> Run:
         graph, settings = self.problem.graph, self.problem.settings

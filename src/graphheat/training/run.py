@@ -25,23 +25,23 @@ HISTORY_COLUMNS = ("train_loss", "val_loss", "val_accuracy")
 ROLE_NAMES = ("", "train", "val", "test")
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """What :func:`~graphheat.training.fit` returns.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Labelling:
+    """Labels of all nodes of one graph, by one run of any system.
 
     Attributes
     ----------
-    settings, seed, threads, kernel
-        What decided the run; ``kernel`` says by which method and to which accuracy it was computed.
-    weights, scaling
-        The network's parameters at the lowest validation loss, and how its input is scaled.
+    recipe, seed
+        Which system, and which seed it drew its random numbers from.
+    fingerprint, name, classes, nodes, labels
+        Of the graph: what identifies it, its name, its classes, its node ids, the known labels.
+    roles
+        Indices into :data:`ROLE_NAMES`, shape (n,).
     probabilities
         Shape (n, c).
-    reached
-        Whether heat of at least eps arrives from the training nodes, shape (n,).
     history
-        ``train_loss``, ``val_loss`` and ``val_accuracy``, one number an epoch. Test labels play no
-        part in it.
+        ``train_loss``, ``val_loss`` and ``val_accuracy``, one number an epoch; empty for systems
+        that do not learn in epochs. Test labels play no part in it.
     best_epoch, epochs
         The epoch of the lowest validation loss, and how many were run; epochs count from 1.
     val_accuracy, test_accuracy
@@ -50,30 +50,29 @@ class Run:
         Sentences the user should read.
     """
 
-    settings: Settings
     seed: int
-    threads: int
-    kernel: dict[str, Any]
     fingerprint: str
     name: str
     classes: tuple[Any, ...]
     nodes: tuple[Any, ...]
     labels: NDArray[np.int64]
     roles: NDArray[np.int8]
-    weights: dict[str, Tensor]
-    scaling: Scaling
     history: History
-    probabilities: NDArray[np.float32]
-    reached: NDArray[np.bool_]
+    probabilities: NDArray[np.floating[Any]]
     best_epoch: int
     seconds: float
     notes: tuple[str, ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def recipe(self) -> str:
+        """The name that ``fit`` was given."""
+        raise NotImplementedError
+
+    @property
     def epochs(self) -> int:
         """How many epochs were run."""
-        return len(self.history["train_loss"])
+        return len(self.history.get("train_loss", []))
 
     @cached_property
     def predicted(self) -> NDArray[np.int64]:
@@ -108,6 +107,14 @@ class Run:
             "seconds": round(self.seconds, 3),
         }
 
+    def settings_dict(self) -> dict[str, Any]:
+        """Return every setting that, with the graph and the seed, decided the run."""
+        raise NotImplementedError
+
+    def reached_nodes(self) -> NDArray[np.bool_] | None:
+        """Return where heat from the training nodes arrives; None for systems without heat."""
+        return None
+
     def predictions_frame(self) -> pandas.DataFrame:
         """Return one row a node: id, label, prediction, confidence, reached, split, p_<class>."""
         return predictions_table(
@@ -115,20 +122,16 @@ class Run:
             classes=self.classes,
             labels=self.labels,
             probabilities=self.probabilities,
-            reached=self.reached,
+            reached=self.reached_nodes(),
             split=[ROLE_NAMES[role] for role in self.roles],
         )
 
-    # ------------------------------------------------------------------ file
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the run to one safetensors file, which is replaced as a whole."""
+        own_header, own_tensors = self._own_parts()
         header = {
             "state": "finished",
-            "settings": self.settings.as_dict(),
             "seed": self.seed,
-            "threads": self.threads,
-            "kernel": self.kernel,
             "fingerprint": self.fingerprint,
             "name": self.name,
             "classes": list(self.classes),
@@ -136,18 +139,91 @@ class Run:
             "seconds": self.seconds,
             "notes": list(self.notes),
             "source": self.source,
+            **own_header,
+        }
+        tensors = {
+            **history_tensors(self.history),
+            "probabilities": torch.tensor(self.probabilities),
+            "labels": torch.tensor(self.labels),
+            "roles": torch.tensor(self.roles),
+            "nodes": checkpoint.pack_text(list(self.nodes)),
+            **own_tensors,
+        }
+        checkpoint.write(path, header, tensors)
+
+    def _own_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return what a subclass adds to the file."""
+        raise NotImplementedError
+
+    @staticmethod
+    def shared_parts(header: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str, Any]:
+        """Return this class's fields from what :func:`checkpoint.read` returned."""
+        return {
+            "seed": header["seed"],
+            "fingerprint": header["fingerprint"],
+            "name": header["name"],
+            "classes": tuple(header["classes"]),
+            "nodes": tuple(checkpoint.unpack_text(tensors["nodes"])),
+            "labels": tensors["labels"].numpy(),
+            "roles": tensors["roles"].numpy(),
+            "history": history_from(tensors),
+            "probabilities": tensors["probabilities"].numpy(),
+            "best_epoch": header["best_epoch"],
+            "seconds": header["seconds"],
+            "notes": tuple(header["notes"]),
+            "source": header["source"],
+        }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Run(Labelling):
+    """What training GraphHeat returns; see :func:`~graphheat.training.fit`.
+
+    Attributes
+    ----------
+    settings, threads, kernel
+        What, with the seed, decided the run; ``kernel`` says by which method and to which accuracy
+        it was computed.
+    weights, scaling
+        The network's parameters at the lowest validation loss, and how its input is scaled.
+    reached
+        Whether heat of at least eps arrives from the training nodes, shape (n,).
+    """
+
+    settings: Settings
+    threads: int
+    kernel: dict[str, Any]
+    weights: dict[str, Tensor]
+    scaling: Scaling
+    reached: NDArray[np.bool_]
+
+    @property
+    def recipe(self) -> str:
+        """``"paper"`` or ``"authors"``."""
+        return self.settings.recipe
+
+    def settings_dict(self) -> dict[str, Any]:
+        """Return the settings, and on how many threads the run was made."""
+        return {**self.settings.as_dict(), "threads": self.threads}
+
+    def reached_nodes(self) -> NDArray[np.bool_]:
+        """Return :attr:`reached`."""
+        return self.reached
+
+    # ------------------------------------------------------------------ file
+
+    def _own_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        header = {
+            "settings": self.settings.as_dict(),
+            "threads": self.threads,
+            "kernel": self.kernel,
         }
         tensors = {
             **{f"best/{name}": tensor for name, tensor in self.weights.items()},
             **{f"input/{name}": tensor for name, tensor in self.scaling.tensors().items()},
-            **history_tensors(self.history),
-            "probabilities": torch.tensor(self.probabilities),
             "reached": torch.tensor(self.reached),
-            "labels": torch.tensor(self.labels),
-            "roles": torch.tensor(self.roles),
-            "nodes": checkpoint.pack_text(list(self.nodes)),
         }
-        checkpoint.write(path, header, tensors)
+        return header, tensors
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Run:
@@ -166,25 +242,13 @@ class Run:
         try:
             settings = Settings.from_dict(header["settings"])
             return cls(
+                **cls.shared_parts(header, tensors),
                 settings=settings,
-                seed=header["seed"],
                 threads=header["threads"],
                 kernel=header["kernel"],
-                fingerprint=header["fingerprint"],
-                name=header["name"],
-                classes=tuple(header["classes"]),
-                nodes=tuple(checkpoint.unpack_text(tensors["nodes"])),
-                labels=tensors["labels"].numpy(),
-                roles=tensors["roles"].numpy(),
                 weights=with_prefix(tensors, "best/"),
                 scaling=Scaling.from_tensors(settings.scaling, with_prefix(tensors, "input/")),
-                history=history_from(tensors),
-                probabilities=tensors["probabilities"].numpy(),
                 reached=tensors["reached"].numpy(),
-                best_epoch=header["best_epoch"],
-                seconds=header["seconds"],
-                notes=tuple(header["notes"]),
-                source=header["source"],
             )
         except KeyError as error:
             raise CheckpointError(f"The checkpoint lacks {error}; it is damaged.") from error
@@ -229,11 +293,13 @@ def with_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 def history_tensors(history: History) -> dict[str, Tensor]:
     """Return a history as tensors, one a column."""
     return {
-        f"history/{name}": torch.tensor(history[name], dtype=torch.float64)
-        for name in HISTORY_COLUMNS
+        f"history/{name}": torch.tensor(values, dtype=torch.float64)
+        for name, values in history.items()
     }
 
 
 def history_from(tensors: dict[str, Tensor]) -> History:
-    """Undo :func:`history_tensors`."""
+    """Undo :func:`history_tensors`: all columns, or none."""
+    if not with_prefix(tensors, "history/"):
+        return {}
     return {name: tensors[f"history/{name}"].tolist() for name in HISTORY_COLUMNS}

@@ -1,0 +1,53 @@
+"""One door to every recipe: GraphHeat's own, and the systems that it is compared with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphheat import baselines, training
+from graphheat.baselines.fitting import fit_system
+from graphheat.errors import ParameterError
+from graphheat.graph import Graph
+from graphheat.training.recipes import RECIPES
+from graphheat.training.run import Labelling
+
+
+def fit(graph: Graph, recipe: str = "paper", **options: Any) -> Labelling:
+    """Label every node of a graph.
+
+    Parameters
+    ----------
+    recipe
+        ``"paper"`` or ``"authors"``: GraphHeat. Or a system that it is compared with, such as
+        ``"gcn"``, ``"gat"`` or ``"lp"``; see :data:`graphheat.baselines.SYSTEMS`.
+    **options
+        As for :func:`graphheat.training.fit`, or :func:`graphheat.baselines.fitting.fit_system`:
+        ``seed``, ``threads``, ``callback``, and settings of the recipe.
+
+    Returns
+    -------
+    Run or SystemRun
+        With ``probabilities``, ``predicted``, ``test_accuracy``, ``predictions_frame()``,
+        ``save(path)``.
+
+    Examples
+    --------
+    >>> import graphheat
+    >>> graph = graphheat.datasets.block_model(300, 3, seed=0)
+    >>> [fit(graph, name).recipe for name in ("lp", "ica")]
+    ['lp', 'ica']
+    """
+    if recipe in RECIPES:
+        return training.fit(graph, recipe, **options)
+    check_recipe(recipe)
+    return fit_system(graph, recipe, **options)
+
+
+def check_recipe(recipe: str) -> None:
+    """Raise with every recipe's name where ``recipe`` is none of them."""
+    known = (*RECIPES, *baselines.SYSTEMS)
+    if recipe not in known:
+        words = ", ".join(repr(name) for name in known)
+        raise ParameterError(
+            f"The 'recipe' parameter of fit must be one of {words}. Got {recipe!r} instead."
+        )

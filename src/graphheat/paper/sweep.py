@@ -1,0 +1,146 @@
+"""Making many runs: resumable, by one process or several, each run once."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphheat.errors import GraphHeatError
+from graphheat.paper.store import Store
+from graphheat.paper.task import Task, run_task
+
+POLL_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class SweepProgress:
+    """How far a sweep is: runs done of all asked for, and an estimate of the seconds left."""
+
+    done: int
+    total: int
+    seconds_left: float | None
+
+
+Watcher = Callable[[SweepProgress], None]
+
+
+def sweep(
+    store: Store, tasks: Sequence[Task], *, jobs: int = 1, callback: Watcher | None = None
+) -> None:
+    """Make every run that the store lacks.
+
+    Parameters
+    ----------
+    jobs
+        Processes, of one thread each. Runs that another process is making are left to it, also
+        when that process belongs to another sweep on the same store.
+    callback
+        Called after each run (one job), or about twice a second.
+
+    Notes
+    -----
+    A run that raises is noted in the store and the sweep goes on; ``store.failures()`` has them.
+    Killed at any moment, a sweep that is started again makes the missing runs and no other.
+    """
+    tasks = list(tasks)
+    if jobs == 1 or len(store.missing(tasks)) <= 1:
+        for _ in _work(store, tasks):
+            _tell(store, tasks, 1, callback)
+        return
+    context = multiprocessing.get_context("spawn")
+    workers = [
+        context.Process(target=_worker, args=(store.path, tasks), daemon=True) for _ in range(jobs)
+    ]
+    for worker in workers:
+        worker.start()
+    try:
+        while any(worker.is_alive() for worker in workers):
+            _tell(store, tasks, jobs, callback)
+            time.sleep(POLL_SECONDS)
+    finally:
+        for worker in workers:
+            worker.terminate()
+            worker.join()
+    _tell(store, tasks, jobs, callback)
+    ended = [worker.exitcode for worker in workers if worker.exitcode]
+    if ended:
+        raise GraphHeatError(
+            f"A worker process ended early (exit code {ended[0]}). Every finished run is kept; "
+            "start the same command again to go on."
+        )
+
+
+def seconds_left(store: Store, tasks: Sequence[Task], jobs: int) -> float | None:
+    """Estimate from the runs there are, by system and graph; None without any."""
+    missing = store.missing(tasks)
+    if not missing:
+        return 0.0
+    runs = store.runs()
+    if runs.empty:
+        return None
+    known = runs.groupby(["row", "graph"])["seconds"].mean().to_dict()
+    by_graph = runs.groupby("graph")["seconds"].mean().to_dict()
+    overall = float(runs["seconds"].mean())
+    total = sum(
+        known.get((task.row, task.graph), by_graph.get(task.graph, overall)) for task in missing
+    )
+    return float(total) / jobs
+
+
+def _tell(store: Store, tasks: Sequence[Task], jobs: int, callback: Watcher | None) -> None:
+    if callback is not None:
+        done = len(tasks) - len(store.missing(tasks))
+        callback(SweepProgress(done, len(tasks), seconds_left(store, tasks, jobs)))
+
+
+def _worker(path: Path, tasks: Sequence[Task]) -> None:
+    for _ in _work(Store(path), tasks):
+        pass
+
+
+def _work(store: Store, tasks: Sequence[Task]) -> Iterator[Task]:
+    """Make the missing runs that no other process is making; yield after each."""
+    for task in store.missing(tasks):
+        with _alone(store.path, task) as mine:
+            # Another process may have made it since the list was drawn up.
+            if not mine or task in store:
+                continue
+            try:
+                record = run_task(task)
+            except Exception as error:
+                store.fail(task, f"{type(error).__name__}: {error}")
+            else:
+                store.add(record)
+        yield task
+
+
+@contextmanager
+def _alone(path: Path, task: Task) -> Iterator[bool]:
+    """Yield whether this process alone works on the task.
+
+    A lock on one byte of a file beside the store, at a place that the task's key decides. The
+    system lets go of it when the process ends, however it ends.
+    """
+    try:
+        import fcntl
+    except ImportError:  # no such locks here: a run made twice is kept once
+        yield True
+        return
+    digest = hashlib.sha256(repr(task.key).encode()).digest()
+    place = int.from_bytes(digest[:7], "big")
+    descriptor = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+        except OSError:
+            yield False
+            return
+        yield True
+    finally:
+        os.close(descriptor)
