@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 
 from graphheat.baselines.system import Outcome, Step, System
-from graphheat.errors import ParameterError
+from graphheat.errors import MissingDependencyError, ParameterError
 
 __all__ = ["SYSTEMS", "Outcome", "Step", "System", "load"]
 
@@ -33,6 +33,11 @@ def load(name: str) -> type[System]:
     """Return a system's class by its name."""
     if name not in SYSTEMS:
         raise ParameterError(f"There is no system {name!r}; choose from {', '.join(SYSTEMS)}.")
-    module = importlib.import_module(f"graphheat.baselines.{name}")
+    try:
+        module = importlib.import_module(f"graphheat.baselines.{name}")
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{SYSTEMS[name]} needs {error.name}: pip install graphheat[paper]."
+        ) from error
     system: type[System] = getattr(module, SYSTEMS[name])
     return system

@@ -70,7 +70,7 @@ class MoNet(System):
         self.check(graph)
         with seeded(seed):
             gaussians = self.dimension, self.kernels
-            net = _Network(
+            net = MixtureNetwork(
                 Mixture(graph.features.shape[1], self.hidden, *gaussians),
                 Mixture(self.hidden, len(graph.classes), *gaussians),
                 self.dropout,
@@ -78,7 +78,7 @@ class MoNet(System):
             return learn(
                 net,
                 degree_edges(graph),
-                _Turns(net, self.weight_decay, self.learning_rate, self.turn),
+                Turns(net, self.weight_decay, self.learning_rate, self.turn),
                 graph,
                 roles,
                 Stopping(self.max_epochs, self.patience, "loss", "loss", penalised=True),
@@ -128,7 +128,7 @@ class Mixture(GMMConv):
         return (weights[:, :, None] * filtered).sum(dim=1)
 
 
-class _Network(TwoLayers):
+class MixtureNetwork(TwoLayers):
     """Two layers with the same Gaussians of the same projection."""
 
     def __init__(self, first: Mixture, second: Mixture, rate: float) -> None:
@@ -139,16 +139,20 @@ class _Network(TwoLayers):
         nn.init.zeros_(self.projection.bias)
 
     def forward(self, x: Input, layers: Sequence[Edges]) -> Tensor:
+        """Return the logits; the edges have degrees as values."""
+
         def projected(edges: Edges) -> Edges:
             return Edges(edges.index, torch.tanh(self.projection(edges.values)))
 
         return super().forward(x, [projected(edges) for edges in layers])
 
 
-class _Turns:
-    """Two Adams, for Gaussians and for filters, of which each has its turn."""
+class Turns:
+    """Two Adams in the place of one, for Gaussians and for filters, each in its turn."""
 
-    def __init__(self, net: _Network, weight_decay: float, learning_rate: float, turn: int) -> None:
+    def __init__(
+        self, net: MixtureNetwork, weight_decay: float, learning_rate: float, turn: int
+    ) -> None:
         filters = [
             {"params": [net.first.g], "weight_decay": weight_decay},
             {"params": [net.second.g]},
@@ -159,12 +163,15 @@ class _Turns:
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:
+        """Those of both."""
         return [group for optimizer in self.both for group in optimizer.param_groups]
 
     def zero_grad(self) -> None:
+        """Forget the gradients."""
         for optimizer in self.both:
             optimizer.zero_grad()
 
     def step(self) -> None:
+        """Change the weights whose turn it is."""
         self.both[self.steps // self.turn % 2].step()
         self.steps += 1
