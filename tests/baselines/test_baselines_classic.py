@@ -17,12 +17,14 @@ from graphheat.baselines.deepwalk import Corpus, DeepWalk
 from graphheat.baselines.ica import ICA, sweep
 from graphheat.baselines.linear_inputs import linear_inputs
 from graphheat.baselines.lp import LabelPropagation, harmonic
+from graphheat.baselines.manireg import ManiReg
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph
 from graphheat.training.holdout import Roles, assign_roles
 
-CLASSIC = ("lp", "ica", "deepwalk")
-FAST: dict[str, dict[str, int]] = {"lp": {}, "ica": {}, "deepwalk": {"dimensions": 16, "epochs": 5}}
+CLASSIC = ("lp", "ica", "deepwalk", "manireg")
+FAST: dict[str, dict[str, int]] = {name: {} for name in CLASSIC}
+FAST["deepwalk"] = {"dimensions": 16, "epochs": 5}
 
 
 def roles_of(train, val=(), test=()):
@@ -379,3 +381,77 @@ def test_deepwalk_seeds_differ():
 def test_deepwalk_refuses_settings_out_of_range(wrong):
     with pytest.raises(ParameterError):
         DeepWalk(**wrong)
+
+
+# --------------------------------------------------------------------------- ManiReg
+
+
+def dense_dual(graph, train, a, b, *, normalized):
+    """Scores by Belkin's equation (8), with a = γA l and b = γI l / n²."""
+    X = graph.features.astype(np.float64)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    W = graph.adjacency.toarray()
+    degree = W.sum(axis=1)
+    L = np.diag(degree) - W
+    if normalized:
+        L = L / np.sqrt(np.outer(degree, degree))
+    K, n = X @ X.T, graph.n
+    J, Y = np.zeros((n, n)), np.zeros((n, len(graph.classes)))
+    J[train, train] = 1.0
+    Y[train] = 2.0 * np.eye(len(graph.classes))[graph.labels[train]] - 1.0
+    return K @ np.linalg.solve(J @ K + a * np.eye(n) + b * L @ K, Y)
+
+
+@pytest.mark.parametrize("normalized", [True, False])
+@pytest.mark.parametrize("wide", [False, True])
+def test_manireg_agrees_with_the_dense_dual_formula(normalized, wide):
+    graph = random_graph(19)  # 30 nodes of which none is isolated or without a feature
+    if wide:  # more features than the f × f way is taken for
+        extra = np.hstack([graph.features, np.eye(30)])
+        graph = Graph.from_scipy(
+            graph.adjacency, features=extra, labels=graph.labels, classes=graph.classes
+        )
+    assert (graph.adjacency.sum(axis=1) > 0).all()
+    assert (graph.features.sum(axis=1) > 0).all()
+    train = np.arange(6)
+    system = ManiReg(ambient=[0.05], intrinsic=[0.3], normalized=normalized, tol=1e-12)
+    scores = dense_dual(graph, train, 0.05, 0.3, normalized=normalized)
+    expected = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    outcome = system.fit(graph, roles_of(train))
+    np.testing.assert_allclose(outcome.probabilities, expected, atol=1e-8)
+
+
+def test_manireg_graph_spreads_what_features_cannot():
+    # Two paths; only one end of each is known, and no two nodes share a word.
+    graph = Graph.from_scipy(
+        sp.block_array([[path(6), None], [None, path(6)]]),
+        features=np.eye(12),
+        labels=np.repeat([0, 1], 6),
+        classes=["a", "b"],
+    )
+    outcome = ManiReg().fit(graph, roles_of([0, 6]))
+    np.testing.assert_array_equal(outcome.probabilities.argmax(axis=1), graph.labels)
+
+
+def test_manireg_chooses_on_validation_labels_and_says_what():
+    graph = random_graph(18, n=60)
+    roles = roles_of(range(9), range(9, 30), range(30, 60))
+    outcome = ManiReg().fit(graph, roles)
+    assert outcome.notes[0].startswith("Chosen on validation labels: ambient=")
+    single = [
+        ManiReg(ambient=[a], intrinsic=[b]).fit(graph, roles).probabilities
+        for a in ManiReg().ambient
+        for b in ManiReg().intrinsic
+    ]
+    accuracy = [(p[9:30].argmax(axis=1) == graph.labels[9:30]).mean() for p in single]
+    assert len(set(accuracy)) > 1
+    np.testing.assert_array_equal(outcome.probabilities, single[int(np.argmax(accuracy))])
+    blind = ManiReg().fit(graph, roles_of(range(9)))
+    assert blind.notes == ()
+    np.testing.assert_array_equal(blind.probabilities, single[0])
+
+
+@pytest.mark.parametrize("wrong", [{"ambient": ()}, {"intrinsic": (0.0,)}, {"tol": 1.0}])
+def test_manireg_refuses_settings_out_of_range(wrong):
+    with pytest.raises(ParameterError):
+        ManiReg(**wrong)
