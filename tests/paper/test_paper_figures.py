@@ -346,7 +346,7 @@ def test_the_words_beneath_figure_4_say_what_is_found():
     assert "does not fall" in influence.finding(rising, "s")
     assert "paper's 3.5 ranks 2 of 3" in influence.finding(rising, "s")
     falling = influence.influence_data(sweep_frame({k: 1 - v for k, v in slope.items()}))
-    assert "highest at s = 0.5, falls" in influence.finding(falling, "s")
+    assert "is highest at s = 0.5 and falls" in influence.finding(falling, "s")
 
 
 def test_no_threshold_has_a_place_of_its_own_on_the_log_axis():
@@ -371,6 +371,7 @@ def test_panels_of_figure_4_use_the_axes_given():
     labels = [text.get_text() for text in a.get_legend().get_texts()]
     assert labels == ["the paper's choice", "test", "validation"]
     assert "Test accuracy rises" in a.get_xlabel().replace("\n", " ")
+    assert "0: nothing dropped" in b.get_xlabel()
 
 
 def test_a_sweep_along_one_axis_is_drawn_alone_and_none_is_an_error():

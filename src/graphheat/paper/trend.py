@@ -77,7 +77,7 @@ class Trend:
             parts.append(f"rises {100 * gain:.1f} points {_against(gain, deviation)} to {top}")
         if self.best < last:
             loss, deviation = self.step(self.best, last)
-            start = "then falls" if parts else f"highest at {top}, falls"
+            start = "then falls" if parts else f"is highest at {top} and falls"
             end = f"by {self.parameter} = {self.values[last]:g}"
             parts.append(f"{start} {-100 * loss:.1f} {_against(-loss, deviation)} {end}")
         else:

@@ -122,8 +122,8 @@ def threshold_savings(graphs: Mapping[str, Graph], reaches: Mapping[str, Reach])
         "Dropping entries below a small eps speeds computation up.",
         f"multiply-adds of a product a column: {'; '.join(numbers)}" if numbers else "—",
         judge(saved),
-        "Against the full matrix of reachable pairs. Polynomials without any matrix take fewer "
-        "still.",
+        "Entries kept against those of the full matrix, which has one for every reachable pair; "
+        "without a matrix: order times edges, by polynomials.",
     )
 
 

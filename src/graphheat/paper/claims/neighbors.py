@@ -154,10 +154,11 @@ def part_of_immediate(reaches: Mapping[str, Reach]) -> Claim:
     for name, reach in reaches.items():
         kept = int(reach.kept_by_hop[1]) if len(reach.kept_by_hop) > 1 else 0
         all_of_them = int(reach.pairs_by_hop[1]) if len(reach.pairs_by_hop) > 1 else 0
-        filled = int((reach.range == reach.max_range).sum())
+        close = reach.range == 1
         numbers.append(
-            f"{name}: {kept:,} of {all_of_them:,} first-order pairs are kept; {filled:,} nodes "
-            f"reach all of their component, {int((reach.range == 1).sum()):,} have range 1"
+            f"{name}: {kept:,} of {all_of_them:,} first-order pairs are kept; of {close.sum():,} "
+            f"nodes with range 1, {(close & (reach.max_range == 1)).sum():,} have no node further "
+            "away"
         )
         some.append(kept < all_of_them)
     return Claim(
@@ -165,7 +166,8 @@ def part_of_immediate(reaches: Mapping[str, Reach]) -> Claim:
         "For some nodes only part of their immediate neighbours are included.",
         "; ".join(numbers) or "—",
         judge(some),
-        "At the paper's s and eps. Short ranges come from small components, not from eps.",
+        "At the paper's s and eps. A node with none further away has its range from its "
+        "component, not from eps.",
     )
 
 
@@ -201,6 +203,7 @@ def energy(graphs: Mapping[str, Graph], times: Mapping[str, float]) -> Claim:
         "A weight of e^{-sL} is the energy that j receives of a unit offered to i, and vice versa.",
         f"energy that arrives of a unit: {'; '.join(numbers)}" if numbers else "—",
         judge([*symmetric, *conserved]),
-        "It is the same in both directions, but with the normalised Laplacian what arrives does "
-        "not add up to the unit (sums of rows). A weight is a similarity, not a share.",
+        "Two parts: the same in both directions, and what arrives adds up to the unit (sums of "
+        "rows). With the normalised Laplacian the second is so only where all degrees are equal: a "
+        "weight is a similarity, not a share.",
     )

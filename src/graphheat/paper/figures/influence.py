@@ -80,9 +80,11 @@ def draw_eps(data: pd.DataFrame, ax: Axes | None = None) -> Axes:
     _draw(part, places, ax)
     ax.set_xticks(list(ticks), labels=list(ticks.values()))
     ax.xaxis.set_minor_locator(NullLocator())
-    if (values == 0).any() and (values > 0).any():
+    scale = "log scale"
+    if (values == 0).any():
         ax.axvline(places.min() + 0.5, color="#BBBBBB", lw=0.8, ls=(0, (2, 2)))
-    ax.set_xlabel("threshold $\\epsilon$ (log scale; 0: nothing dropped)")
+        scale += "; 0: nothing dropped"
+    ax.set_xlabel(f"threshold $\\epsilon$ ({scale})")
     return _finish(part, "eps", ax)
 
 
