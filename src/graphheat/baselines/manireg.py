@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar
@@ -79,6 +79,7 @@ class ManiReg(System):
     normalized: bool = True
     tol: float = 1e-6
 
+    brief: ClassVar[Mapping[str, Any]] = {"ambient": (0.005,), "intrinsic": (0.045,)}
     name: ClassVar[str] = "manireg"
     title: ClassVar[str] = "ManiReg"
     reference: ClassVar[str] = (
