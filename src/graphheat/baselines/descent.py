@@ -19,8 +19,6 @@ from graphheat.graph import Graph
 from graphheat.training.holdout import Roles
 from graphheat.training.run import HISTORY_COLUMNS
 
-FIXED_EPOCHS = 200  # when there is no validation label to stop by
-
 
 @dataclass(frozen=True)
 class Stopping:
@@ -39,6 +37,8 @@ class Stopping:
         ``"accuracy"``: the last at which accuracy was (GWNN's code).
     penalised
         Whether the L2 penalties count in the validation loss, as in Kipf's code and its heirs.
+    fixed_epochs
+        How many to run, at most ``max_epochs``, when there is no validation label to stop by.
     """
 
     max_epochs: int
@@ -46,6 +46,7 @@ class Stopping:
     rule: Literal["mean", "loss", "either", "never"] = "loss"
     keep: Literal["last", "loss", "both", "accuracy"] = "loss"
     penalised: bool = False
+    fixed_epochs: int = 200
 
 
 @contextmanager
@@ -134,7 +135,7 @@ class _State:
     def __init__(self, stopping: Stopping, validated: bool) -> None:
         self.stopping, self.validated = stopping, validated
         most = stopping.max_epochs
-        self.max_epochs = most if validated else min(most, FIXED_EPOCHS)
+        self.max_epochs = most if validated else min(most, stopping.fixed_epochs)
         self.history: dict[str, list[float]] = {name: [] for name in HISTORY_COLUMNS}
         self.best_loss, self.best_accuracy, self.waited = math.inf, -math.inf, 0
         self.kept: dict[str, Any] | None = None
