@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from graphheat.baselines.descent import FIXED_EPOCHS, Stopping, descend, seeded
+from graphheat.baselines.descent import Stopping, descend, seeded
 from graphheat.errors import GraphError
 from graphheat.graph import Graph
 from graphheat.training.holdout import Roles
@@ -139,7 +139,7 @@ def test_penalised_loss_counts_the_weight_decay():
 def test_without_validation_labels_it_runs_a_fixed_time_and_keeps_the_last():
     model = Scripted([])
     epochs, outcome = model.run(Stopping(1000, 5, "loss", "loss"), NO_VAL)
-    assert epochs == outcome.best_epoch == FIXED_EPOCHS
+    assert epochs == outcome.best_epoch == Stopping(1, 1).fixed_epochs
     assert all(math.isnan(value) for value in outcome.history["val_loss"])
     assert Scripted([]).run(Stopping(7, 5, "mean", "last"), NO_VAL)[0] == 7
 

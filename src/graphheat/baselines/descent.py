@@ -19,8 +19,6 @@ from graphheat.graph import Graph
 from graphheat.training.holdout import Roles
 from graphheat.training.run import HISTORY_COLUMNS
 
-FIXED_EPOCHS = 200  # when there is no validation label to stop by
-
 
 @dataclass(frozen=True)
 class Stopping:
@@ -41,6 +39,8 @@ class Stopping:
     penalised
         Whether the validation loss of these rules counts the L2 penalties too, as it does in
         Kipf's code and those that follow it. The history's never does.
+    fixed_epochs
+        How many to run, at most ``max_epochs``, when there is no validation label to stop by.
     """
 
     max_epochs: int
@@ -48,6 +48,7 @@ class Stopping:
     rule: Literal["mean", "loss", "either", "accuracy", "never"] = "loss"
     keep: Literal["last", "loss", "both", "accuracy"] = "loss"
     penalised: bool = False
+    fixed_epochs: int = 200
 
 
 @contextmanager
@@ -138,7 +139,7 @@ class _State:
     def __init__(self, stopping: Stopping, validated: bool) -> None:
         self.stopping, self.validated = stopping, validated
         most = stopping.max_epochs
-        self.max_epochs = most if validated else min(most, FIXED_EPOCHS)
+        self.max_epochs = most if validated else min(most, stopping.fixed_epochs)
         self.history: dict[str, list[float]] = {name: [] for name in HISTORY_COLUMNS}
         self.watched: list[float] = []  # the validation losses that the rules look at
         self.best_loss, self.best_accuracy, self.waited = math.inf, -math.inf, 0
