@@ -87,7 +87,7 @@ DIFFERENCES: dict[str, str] = {
         "channels. All eigenvectors on Cora and Citeseer, the lowest 1,000 on Pubmed."
     ),
     "gwnn": (
-        "As the paper of Xu et al. (2019) has it, with e^{sL} as the inverse wavelet. With a filter "
+        "As the paper of Xu et al. (2019) has it, e^{sL} being the inverse wavelet. With a filter "
         "of ones the layer leaves its input as it is, as an MLP does: it has to learn from the "
         "labels alone that neighbours matter, and does so less well."
     ),
