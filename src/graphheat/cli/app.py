@@ -19,6 +19,7 @@ COMMANDS = {
     "neighbors": "heat",
     "fit": "fitting",
     "predict": "predicting",
+    "explore": "exploring",
 }
 
 SHORT_HELP = {
@@ -29,6 +30,7 @@ SHORT_HELP = {
     "neighbors": "Show which nodes a node's heat reaches.",
     "fit": "Train on a graph and label every node.",
     "predict": "Write the labels of a fitted run.",
+    "explore": "Write a page on which to see the heat, in a browser.",
 }
 
 
