@@ -27,7 +27,7 @@ const LIGHT: Theme = {
   ink: "#1b2430",
   node: "#6b7785",
   dimNode: "#e3e7ec",
-  edge: "#c9d1da",
+  edge: "#c3ccd6",
   dimEdge: "#eef1f4",
   accent: "#0072b2",
   ball: "#0072b2",

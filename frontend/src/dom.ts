@@ -64,7 +64,7 @@ export function count(value: number): string {
 }
 
 export function percent(value: number, digits = 1): string {
-  return `${(100 * value).toFixed(digits)} %`;
+  return `${(100 * value).toFixed(digits)}\u00a0%`;
 }
 
 export function plural(value: number, one: string, many = `${one}s`): string {

@@ -1,6 +1,6 @@
 /** The heart of the page: the scene, what is chosen, and what follows from it. */
 
-import { ClassColours, Theme, heatPlace, rightColour, rightness, scaleColour, splitColour, themeOf } from "./colours";
+import { ClassColours, SPLIT_NAMES, Theme, heatPlace, rightColour, rightness, scaleColour, splitColour, themeOf } from "./colours";
 import type { Scene } from "./data";
 import { Diffusion, Source, hopDistances } from "./heat";
 import { Neighbourhood, neighbourhoodOf } from "./neighbourhood";
@@ -117,6 +117,7 @@ export class Explorer {
     if (filter.kind === "class") {
       return (scene.predicted && this.state.mode !== "label" ? scene.predicted : scene.labels)[node] === filter.code;
     }
+    if (filter.role >= 0 && scene.roles[node] !== filter.role) return false;
     return scene.labels[node] === filter.truth && scene.predicted![node] === filter.guess;
   }
 
@@ -124,7 +125,8 @@ export class Explorer {
     const { classes } = this.scene;
     if (filter.kind === "class") return classes[filter.code];
     const [truth, guess] = [classes[filter.truth], classes[filter.guess]];
-    return truth === guess ? `${truth}, rightly predicted` : `${truth}, predicted as ${guess}`;
+    const of = filter.role > 0 ? `${SPLIT_NAMES[filter.role]} nodes of ` : "";
+    return truth === guess ? `${of}${truth}, rightly predicted` : `${of}${truth}, predicted as ${guess}`;
   }
 
   /** The colour of a node in the chosen mode; in the mode of heat, by its weight. */

@@ -5,8 +5,8 @@ import type { Scene } from "./data";
 
 export type Tab = "heat" | "why" | "nodes";
 
-/** Nodes of one class, or of one cell of the confusion matrix. */
-export type Filter = { kind: "class"; code: number } | { kind: "cell"; truth: number; guess: number };
+/** Nodes of one class, or of one cell of the confusion matrix; role −1 is every labelled node. */
+export type Filter = { kind: "class"; code: number } | { kind: "cell"; truth: number; guess: number; role: number };
 
 export interface State {
   node: number | null;
@@ -78,11 +78,13 @@ export function fromHash(hash: string, scene: Scene, base: State): State {
   state.ball = number(query.get("ball"), 0, 3) ?? 0;
   const theme = query.get("theme");
   if (theme === "light" || theme === "dark") state.theme = theme;
-  const codes = (query.get("filter") ?? "").split("-").map((part) => number(part, 0, scene.classes.length - 1));
+  const parts = (query.get("filter") ?? "").split("-");
+  const [first, second] = parts.map((part) => number(part, 0, scene.classes.length - 1));
+  const role = Math.max(-1, scene.header.roles.indexOf(parts[2] ?? "every"));
   state.filter = null;
-  if (codes.length === 1 && codes[0] !== null) state.filter = { kind: "class", code: codes[0] };
-  if (codes.length === 2 && codes[0] !== null && codes[1] !== null && scene.predicted) {
-    state.filter = { kind: "cell", truth: codes[0], guess: codes[1] };
+  if (parts.length === 1 && first !== null) state.filter = { kind: "class", code: first };
+  if (parts.length > 1 && first !== null && second !== null && scene.predicted) {
+    state.filter = { kind: "cell", truth: first, guess: second, role };
   }
   return state;
 }
@@ -97,7 +99,8 @@ export function toHash(state: State, scene: Scene): string {
   if (state.ball) query.set("ball", String(state.ball));
   if (state.filter) {
     const f = state.filter;
-    query.set("filter", f.kind === "class" ? String(f.code) : `${f.truth}-${f.guess}`);
+    const role = f.kind === "cell" && f.role > 0 ? `-${scene.header.roles[f.role]}` : "";
+    query.set("filter", f.kind === "class" ? String(f.code) : `${f.truth}-${f.guess}${role}`);
   }
   if (state.theme !== "auto") query.set("theme", state.theme);
   return `#${query.toString()}`;

@@ -19,6 +19,12 @@ export class HeatPanel {
   private readonly ballText = h("p", { class: "hint" });
   private readonly rings = h("div", {});
   private readonly list = h("div", {});
+  private readonly first: HTMLElement;
+  private readonly ringChart: HTMLElement;
+  private readonly idea = h("div", { class: "chart idea" },
+    h("p", {}, "Heat keeps what is smooth over the graph (small λ) and lets fade what is not."),
+    h("p", {}, "The larger s, the fewer frequencies pass, and the farther a neighbourhood reaches."),
+    h("p", {}, "GCN and ChebyNet do not let them fade: they weigh the highest up again."));
   private readonly found: HTMLElement;
   private rows = ROWS;
 
@@ -31,12 +37,11 @@ export class HeatPanel {
       ...[0, 1, 2, 3].map((ball) =>
         h("button", { type: "button", "data-ball": ball, click: () => explorer.set({ ball }) },
           ball ? `${ball} hop${ball > 1 ? "s" : ""}` : "none")));
+    this.ringChart = new RingChart(explorer).element;
+    this.first = h("div", {}, this.stats, this.story);
     this.found = h(
       "div",
       {},
-      this.stats,
-      this.story,
-      h("div", { class: "charts" }, new RingChart(explorer).element, new FilterChart(explorer).element),
       h("div", { class: "outline-row" }, h("span", {}, "Outline in the graph:"), this.ballBox),
       this.ballText,
       this.rings,
@@ -45,7 +50,8 @@ export class HeatPanel {
         h("button", { type: "button", class: "small", click: exportCsv }, "Save CSV")),
       this.list,
     );
-    this.element = h("div", {}, this.head, controls.element, this.found);
+    this.element = h("div", {}, this.head, controls.element, this.first,
+      h("div", { class: "charts" }, this.ringChart, this.idea, new FilterChart(explorer).element), this.found);
     explorer.listen((changed) => {
       if (changed.has("node")) this.rows = ROWS;
       if (changed.size > 1 || !changed.has("tab")) this.update();
@@ -56,7 +62,8 @@ export class HeatPanel {
   private update(): void {
     const { explorer } = this;
     const { near } = explorer;
-    this.found.hidden = near === null;
+    for (const part of [this.found, this.first, this.ringChart]) part.hidden = near === null;
+    this.idea.hidden = near !== null;
     if (near === null) {
       this.head.replaceChildren(welcome(explorer));
       return;

@@ -17,7 +17,9 @@ export class NodesPanel {
   constructor(private readonly explorer: Explorer) {
     const { roles, labels } = explorer.scene;
     this.role = -1;
-    for (const role of [2, 3]) if (roles.some((r, i) => r === role && labels[i] >= 0)) this.role = role;
+    const { filter } = explorer.state;
+    if (filter?.kind === "cell") this.role = filter.role;
+    else for (const role of [2, 3]) if (roles.some((r, i) => r === role && labels[i] >= 0)) this.role = role;
     explorer.listen((changed) => {
       if (changed.has("filter")) this.rows = ROWS;
       if (explorer.state.tab === "nodes" && ["tab", "filter", "theme", "mode", "node"].some((key) => changed.has(key as "tab"))) this.update();
@@ -56,12 +58,14 @@ export class NodesPanel {
       ...roles.map((role) => h("button", { type: "button", "aria-pressed": String(role === this.role),
         click: () => {
           this.role = role;
+          const { filter } = explorer.state;
+          if (filter?.kind === "cell") explorer.set({ filter: { ...filter, role } });
           this.update();
         } }, role < 0 ? "all" : SPLIT_NAMES[role])));
     const press = (truth: number, guess: number): void => {
       const { filter } = explorer.state;
-      const same = filter?.kind === "cell" && filter.truth === truth && filter.guess === guess;
-      explorer.set({ filter: same ? null : { kind: "cell", truth, guess }, node: null });
+      const same = filter?.kind === "cell" && filter.truth === truth && filter.guess === guess && filter.role === this.role;
+      explorer.set({ filter: same ? null : { kind: "cell", truth, guess, role: this.role }, node: null });
     };
     return h("section", {},
       h("div", { class: "list-head" }, h("h3", {}, "Labels against predictions"), choose),

@@ -1,6 +1,6 @@
 /** Pieces that several panels show. */
 
-import { count, h, swatch, words } from "../dom";
+import { count, h, percent, swatch, words } from "../dom";
 import type { Explorer } from "../explorer";
 import { SPLIT_NAMES } from "../colours";
 
@@ -57,6 +57,7 @@ export function welcome(explorer: Explorer): HTMLElement {
   for (let i = 1; i < scene.n; i++) if (degree(i) > degree(hub)) hub = i;
   const starts: [string, number][] = [["The node of most edges", hub]];
   if (scene.reasons) starts.unshift(["The least confident label", scene.reasons.nodes[0]]);
+  const { run } = scene.header;
   return h(
     "div",
     { class: "card welcome" },
@@ -65,5 +66,7 @@ export function welcome(explorer: Explorer): HTMLElement {
       "the nodes that at least eps of it reaches are its neighbours."),
     h("ul", { class: "starts" },
       ...starts.map(([why, node]) => h("li", {}, `${why}: `, nodeButton(explorer, node)))),
+    run ? h("p", { class: "run" }, `Labels by recipe ${run.recipe}, seed ${run.seed}` +
+      (run.test_accuracy === null ? "." : `; test accuracy ${percent(run.test_accuracy)}.`)) : null,
   );
 }

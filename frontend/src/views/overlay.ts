@@ -181,7 +181,12 @@ export class Overlay {
 
   private drawLabels(context: CanvasRenderingContext2D, t: Affine, labels: Label[]): void {
     const { scene, theme } = this.explorer;
-    const taken: [number, number, number, number][] = [];
+    // Boxes that a name must not cover: the marked nodes, then the names before it.
+    const taken: [number, number, number, number][] = labels.map(({ node }) => {
+      const [x, y] = apply(t, scene.x[node], scene.y[node]);
+      const r = Math.max(7, this.radius(node, t)) + 4;
+      return [x - r, y, 2 * r, 2 * r];
+    });
     context.textBaseline = "middle";
     for (const { node, text, strong } of labels) {
       const shown = text.length > 28 ? `${text.slice(0, 27)}…` : text;
@@ -195,7 +200,7 @@ export class Overlay {
         [x - width / 2, y + away + 8], [x + away, y - 16], [x + away, y + 16],
       ];
       const free = spots.find(([a, b]) =>
-        taken.every(([p, q, w]) => a > p + w || a + width < p || Math.abs(b - q) > 18),
+        taken.every(([p, q, w, tall]) => a > p + w || a + width < p || Math.abs(b - q) > 9 + tall / 2),
       );
       const [left, middle] = free ?? spots[0];
       taken.push([left, middle, width, 18]);

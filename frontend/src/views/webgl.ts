@@ -37,7 +37,7 @@ export class WebglView implements View {
       renderLabels: false,
       stagePadding: 26,
       hideEdgesOnMove: many,
-      minEdgeThickness: 0.7,
+      minEdgeThickness: 0.9,
       defaultEdgeType: many ? "thin" : "line",
       edgeProgramClasses: { line: EdgeRectangleProgram, thin: EdgeLineProgram },
       minCameraRatio: 0.004,
@@ -45,7 +45,7 @@ export class WebglView implements View {
       zoomDuration: 150,
       defaultDrawNodeHover: () => undefined,
       nodeReducer: (key, data) => ({ ...data, color: this.look.colour(Number(key)) }),
-      edgeReducer: (_, data) => ({ ...data, color: this.look.edge, size: 0.6 }),
+      edgeReducer: (_, data) => ({ ...data, color: this.look.edge, size: 1 }),
     });
     this.sigma.on("clickNode", ({ node }) => events.click(Number(node)));
     this.sigma.on("clickStage", ({ event }) => {

@@ -179,12 +179,10 @@ def _packed(parts: list[Points]) -> Points:
             angle += need
             k += 1
         # What is left of the circle is shared out between the discs of the ring.
-        if k < len(parts):
-            spare = (2.0 * math.pi - angle) / (k - first)
-            turn = spare * np.arange(k - first)
-            x, y = centres[first:k].T.copy()
-            centres[first:k, 0] = x * np.cos(turn) - y * np.sin(turn)
-            centres[first:k, 1] = x * np.sin(turn) + y * np.cos(turn)
+        turn = (2.0 * math.pi - angle) / (k - first) * np.arange(k - first)
+        x, y = centres[first:k].T.copy()
+        centres[first:k, 0] = x * np.cos(turn) - y * np.sin(turn)
+        centres[first:k, 1] = x * np.sin(turn) + y * np.cos(turn)
         inner = ring + radii[first]
     return centres
 
