@@ -7,6 +7,7 @@ import binascii
 import gzip
 import json
 import struct
+import zlib
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def unpack(text: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Undo :func:`pack`; arrays come back flat."""
     try:
         whole = gzip.decompress(base64.b64decode(text, validate=True))
-    except (binascii.Error, OSError, EOFError, ValueError) as error:
+    except (binascii.Error, zlib.error, OSError, EOFError, ValueError) as error:
         raise FileFormatError(f"The page's data are damaged: {error}.") from error
     if whole[:4] != MAGIC:
         raise FileFormatError("The page's data do not start as they should.")

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
 
 from graphheat.explorer.mesh import Points, repulsion
 from graphheat.graph import Graph
@@ -25,6 +26,8 @@ PAIRWISE = 500  # nodes up to which a component's push goes from node to node
 START_TIME = 40.0  # s of the heat that smooths the start
 COLUMNS = 12  # random columns that it smooths
 GRAVITY = 0.05  # more of it makes a disc, less lets tendrils grow
+APART = 0.5  # least distance to aim at, where a node has about one unit of area
+APART_STEPS = 12
 MASS_POWER = 0.75  # of the degree: hubs make room around them
 
 
@@ -82,7 +85,8 @@ def _place_component(adjacency: sp.csr_array, nodes: NDArray[np.int64], seed: in
     places = _by_forces(part, places)
     places = _drawn_in(places - places.mean(axis=0))
     room = 1.35 if size > PAIRWISE else 1.0  # the main picture gets more than the fringe
-    return places * (room * math.sqrt(size / math.pi) / _typical_radius(places))
+    places = places * (room * math.sqrt(size / math.pi) / _typical_radius(places))
+    return _apart(places, seed)
 
 
 def _start(part: sp.csr_array, seed: int) -> Points:
@@ -148,6 +152,28 @@ def _pairwise(places: Points, mass: NDArray[np.float64]) -> Points:
     square = (apart * apart).sum(axis=2) + 0.01
     force: Points = (apart * (mass[None, :] / square)[:, :, None]).sum(axis=1)
     return force
+
+
+def _apart(places: Points, seed: int) -> Points:
+    """Return the places with nodes that lie on each other moved aside.
+
+    Twins, such as the leaves of one hub, feel the same forces and end on one spot.
+    """
+    random = np.random.default_rng(seed)
+    places = places + random.uniform(-0.05, 0.05, places.shape)
+    for _ in range(APART_STEPS):
+        pairs = cKDTree(places).query_pairs(APART, output_type="ndarray")
+        if not len(pairs):
+            break
+        a, b = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].T
+        between = places[a] - places[b]
+        length = np.sqrt((between * between).sum(axis=1)) + 1e-9
+        push = between * (0.3 * (APART - length) / length)[:, None]
+        for axis in (0, 1):
+            moved = np.bincount(a, weights=push[:, axis], minlength=len(places))
+            moved -= np.bincount(b, weights=push[:, axis], minlength=len(places))
+            places[:, axis] += np.clip(moved, -APART, APART)
+    return places
 
 
 def _typical_radius(places: Points) -> float:
