@@ -31,7 +31,7 @@ APART_STEPS = 12
 MASS_POWER = 0.75  # of the degree: hubs make room around them
 
 
-def layout(graph: Graph | sp.csr_array, *, seed: int = 0) -> NDArray[np.float32]:
+def lay_out(graph: Graph | sp.csr_array, *, seed: int = 0) -> NDArray[np.float32]:
     """Return a place for every node, shape (n, 2), within [0, 1]².
 
     Parameters
@@ -49,7 +49,7 @@ def layout(graph: Graph | sp.csr_array, *, seed: int = 0) -> NDArray[np.float32]
     Examples
     --------
     >>> ring = np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0)
-    >>> layout(Graph.from_scipy(ring)).shape
+    >>> lay_out(Graph.from_scipy(ring)).shape
     (6, 2)
     """
     check_seed(seed)

@@ -14,7 +14,7 @@ from typing import Any
 from graphheat.errors import GraphError, MissingPathError
 from graphheat.explorer.blocks import pack
 from graphheat.explorer.data import Progress, graph_data, run_data
-from graphheat.explorer.layout import layout
+from graphheat.explorer.layout import lay_out
 from graphheat.explorer.part import MAX_EDGES, MAX_NODES, choose_part
 from graphheat.graph import Graph
 from graphheat.heat.ranges import check_eps, check_s
@@ -138,7 +138,7 @@ def write_page(
     eps = check_eps(1e-4 if eps is None else eps, "write_page")
     check_writable(path)
     part = choose_part(graph, s, around, max_nodes=max_nodes, max_edges=max_edges)
-    places = layout(part.adjacency, seed=seed)
+    places = lay_out(part.adjacency, seed=seed)
     header, blocks = graph_data(graph, part, places)
     if run is not None:
         more, added = run_data(run, graph, part, progress=progress)
