@@ -200,21 +200,22 @@ class Explainer:
             Contributions, shape (n, len(codes)), and constants, shape (len(codes),).
         """
         rows = [self._row(k, index) for k in range(len(self._second))]
+        # What each logit gains from one unit of each node's hidden layer, shape (n, codes, hidden).
+        gain: Any = sum(
+            row[:, None, None] * weight[:, codes].T[None]
+            for row, weight in zip(rows, self._second, strict=True)
+        )
+        gain = np.where(self._active[:, None, :], gain, 0.0)
         given = np.zeros((self.graph.n, len(codes)))
+        flat = gain.reshape(self.graph.n, -1)
+        for k, inputs in enumerate(self._inputs):
+            felt = self._gather(k, flat).reshape(gain.shape)
+            given += np.einsum("nh,nch->nc", inputs, felt)
         constants = np.zeros(len(codes))
-        for place, code in enumerate(codes):
-            # What the logit gains from one unit of each node's hidden layer, shape (n, hidden).
-            gain: Any = sum(
-                row[:, None] * weight[:, code]
-                for row, weight in zip(rows, self._second, strict=True)
-            )
-            gain = np.where(self._active, gain, 0.0)
-            for k, inputs in enumerate(self._inputs):
-                given[:, place] += (inputs * self._gather(k, gain)).sum(axis=1)
-            if self._biases[0] is not None:
-                constants[place] += float((gain @ self._biases[0]).sum())
-            if self._biases[1] is not None:
-                constants[place] += float(self._biases[1][code])
+        if self._biases[0] is not None:
+            constants += gain.sum(axis=0) @ self._biases[0]
+        if self._biases[1] is not None:
+            constants += self._biases[1][codes]
         return given, constants
 
     # --------------------------------------------------------------- e^{-ksL}
