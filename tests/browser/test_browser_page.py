@@ -211,11 +211,19 @@ def test_words_stand_out_in_light_and_dark(visit, fitted, scheme):
 
 
 @pytest.mark.parametrize("tab", ["heat", "why", "nodes"])
-def test_nothing_runs_over_the_edge_of_a_phone(visit, fitted, tab):
+def test_nothing_runs_over_the_edge_of_a_phone_or_of_the_panel(visit, fitted, tab):
     with visit(fitted, f"#node=5&tab={tab}") as page:
         page.set_viewport_size({"width": 390, "height": 844})
         until(page, "innerWidth === 390")
         assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
+        for node in page.evaluate("Array.from(graphheat.scene.reasons.nodes.slice(0, 5))"):
+            page.evaluate(f"graphheat.explorer.set({{node: {node}}})")
+            until(page, f"graphheat.explorer.near.index === {node}")
+            assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
+        page.set_viewport_size({"width": 1280, "height": 800})
+        until(page, "innerWidth === 1280")
+        box = f"document.getElementById('panel-{tab}')"
+        assert page.evaluate(f"{box}.scrollWidth - {box}.clientWidth") <= 0
         assert page.locator(".stage").bounding_box()["height"] >= 300
 
 

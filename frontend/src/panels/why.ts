@@ -119,7 +119,7 @@ export class WhyPanel {
           const source = reasons.sources[row * k + at];
           return h("tr", {},
             h("th", { scope: "row" }, nodeButton(explorer, source),
-              scene.roles[source] === TRAINING ? h("span", { class: "tag" }, "training, ", words(scene.classes[scene.labels[source]] ?? "")) : null),
+              scene.roles[source] === TRAINING ? this.trainingTag(source) : null),
             h("td", { class: "number" }, hops ? (hops[source] === 0 ? "itself" : String(hops[source])) : ""),
             cell(given(at, 0), first), cell(given(at, 1), second));
         })),
@@ -129,6 +129,14 @@ export class WhyPanel {
             h("td", { class: "number" }, signed(sum[0])), h("td", { class: "number" }, signed(sum[1]))))),
       this.byHop(row, first, second),
     );
+  }
+
+  private trainingTag(source: number): HTMLElement {
+    const { explorer } = this;
+    const code = explorer.scene.labels[source];
+    const name = explorer.scene.classes[code] ?? "";
+    return h("span", { class: "tag", title: `training node, ${name}` },
+      swatch(explorer.classColours.of(code, explorer.theme)), "training", h("span", { class: "for-readers" }, `, ${name}`));
   }
 
   private byHop(row: number, first: number, second: number): HTMLElement {

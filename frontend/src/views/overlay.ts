@@ -58,8 +58,10 @@ export class Overlay {
   private radius(node: number, t: Affine): number {
     const near = this.explorer.near!;
     const place = heatPlace(near.heat[node], near.eps, this.explorer.heatTop);
-    const grow = Math.min(2, Math.max(0.8, Math.sqrt(Math.abs(t.a) / 700)));
-    return Math.max((1.6 + 6.5 * place * place) * grow, 0.8 * this.size(node, t));
+    const zoom = Math.min(2, Math.max(0.8, Math.sqrt(Math.abs(t.a) / 700)));
+    // A crowd gets smaller dots, so that it does not become a blot.
+    const grow = zoom * Math.max(0.5, Math.min(1, Math.sqrt(160 / (near.neighbours.length + 1)) + 0.25));
+    return Math.max((1.6 + 6.5 * place * place) * grow, 0.7 * this.size(node, t) * grow);
   }
 
   private drawEdges(context: CanvasRenderingContext2D, t: Affine): void {
