@@ -61,9 +61,10 @@ export class Stage {
     let built = false;
     const waiting: ViewEvents = { ...events, drawn: () => built && events.drawn() };
     try {
-      if (!webglWorks()) throw new Error("no WebGL");
+      if (typeof WebGLRenderingContext === "undefined") throw new Error("no WebGL");
       this.view = new WebglView(explorer.scene, this.container, this.look(), waiting);
     } catch {
+      // Without a context sigma cannot be built; what it had put there goes.
       this.container.replaceChildren();
       this.message.hidden = false;
       this.view = new CanvasView(explorer.scene, this.container, this.look(), waiting);
@@ -186,12 +187,4 @@ export class Stage {
     context.fillText(`${scene.header.title}${what}`, 12, whole.height / ratio - 12);
     return whole;
   }
-}
-
-function webglWorks(): boolean {
-  const canvas = document.createElement("canvas");
-  const context = canvas.getContext("webgl2") ?? canvas.getContext("webgl");
-  if (!context) return false;
-  context.getExtension("WEBGL_lose_context")?.loseContext();
-  return true;
 }
