@@ -53,7 +53,7 @@ def main() -> None:
                 viewport={"width": width, "height": height}, color_scheme=scheme
             )
             page = context.new_page()
-            page.goto(given.page.resolve().as_uri() + state)
+            page.goto(f"{given.page.resolve().as_uri()}{state or '#'}&draw=webgl")
             page.wait_for_selector("html[data-ready]")
             page.wait_for_timeout(1000)
             picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")

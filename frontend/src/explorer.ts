@@ -53,7 +53,15 @@ export class Explorer {
     for (const key of Object.keys(patch) as (keyof State)[]) {
       if (always || JSON.stringify(before[key]) !== JSON.stringify(this.state[key])) this.pending.add(key);
     }
-    if (!this.pending.size || this.frame) return;
+    if (!this.pending.size) return;
+    // A choice is answered at once; a slider waits for the frame, for many steps come in one.
+    if (this.pending.has("node") || this.pending.has("tab") || this.pending.has("filter")) {
+      cancelAnimationFrame(this.frame);
+      this.frame = 0;
+      this.flush();
+      return;
+    }
+    if (this.frame) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
       this.flush();

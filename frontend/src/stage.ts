@@ -9,6 +9,8 @@ import { Overlay } from "./views/overlay";
 import { Look, View, ViewEvents, apply } from "./views/view";
 import { WebglView } from "./views/webgl";
 
+const FEW_EDGES = 20_000; // that a plain canvas draws quickly
+
 export class Stage {
   readonly element: HTMLElement;
   private view!: View;
@@ -60,14 +62,19 @@ export class Stage {
     // A view draws while it is built, before it can be asked where things are.
     let built = false;
     const waiting: ViewEvents = { ...events, drawn: () => built && events.drawn() };
-    try {
-      if (typeof WebGLRenderingContext === "undefined") throw new Error("no WebGL");
-      this.view = new WebglView(explorer.scene, this.container, this.look(), waiting);
-    } catch {
-      // Without a context sigma cannot be built; what it had put there goes.
-      this.container.replaceChildren();
-      this.message.hidden = false;
-      this.view = new CanvasView(explorer.scene, this.container, this.look(), waiting);
+    const canvas = (): View => new CanvasView(explorer.scene, this.container, this.look(), waiting);
+    const { draw } = explorer.state;
+    const few = explorer.scene.edges.from.length <= FEW_EDGES;
+    if (draw === "canvas" || (draw === "auto" && few && webglIsSlow())) this.view = canvas();
+    else {
+      try {
+        this.view = new WebglView(explorer.scene, this.container, this.look(), waiting);
+      } catch {
+        // Without a context sigma cannot be built; what it had put there goes.
+        this.container.replaceChildren();
+        this.message.hidden = false;
+        this.view = canvas();
+      }
     }
     built = true;
     new ResizeObserver(() => {
@@ -187,4 +194,14 @@ export class Stage {
     context.fillText(`${scene.header.title}${what}`, 12, whole.height / ratio - 12);
     return whole;
   }
+}
+
+/** Whether WebGL is there but done in software, where its first picture takes seconds. */
+function webglIsSlow(): boolean {
+  const context = document.createElement("canvas").getContext("webgl");
+  if (!context) return false;
+  const info = context.getExtension("WEBGL_debug_renderer_info");
+  const name = String(context.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : context.RENDERER));
+  context.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
 }

@@ -17,6 +17,8 @@ export interface State {
   ball: number;
   filter: Filter | null;
   theme: "auto" | "light" | "dark";
+  /** What draws the graph; auto: WebGL, except where a plain canvas is quicker. */
+  draw: "auto" | "webgl" | "canvas";
 }
 
 export const MAX_S = 50;
@@ -46,6 +48,7 @@ export function initial(scene: Scene): State {
     ball: 0,
     filter: null,
     theme: "auto",
+    draw: "auto",
   };
 }
 
@@ -78,6 +81,8 @@ export function fromHash(hash: string, scene: Scene, base: State): State {
   state.ball = number(query.get("ball"), 0, 3) ?? 0;
   const theme = query.get("theme");
   if (theme === "light" || theme === "dark") state.theme = theme;
+  const draw = query.get("draw");
+  if (draw === "webgl" || draw === "canvas") state.draw = draw;
   const parts = (query.get("filter") ?? "").split("-");
   const [first, second] = parts.map((part) => number(part, 0, scene.classes.length - 1));
   const role = Math.max(-1, scene.header.roles.indexOf(parts[2] ?? "every"));
@@ -103,6 +108,7 @@ export function toHash(state: State, scene: Scene): string {
     query.set("filter", f.kind === "class" ? String(f.code) : `${f.truth}-${f.guess}${role}`);
   }
   if (state.theme !== "auto") query.set("theme", state.theme);
+  if (state.draw !== "auto") query.set("draw", state.draw);
   return `#${query.toString()}`;
 }
 

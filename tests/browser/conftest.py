@@ -53,7 +53,7 @@ def visit(browser):
     """Open a page as a context manager; what it logs, throws or asks for fails the test."""
 
     @contextmanager
-    def opened(path, hash_="", *, webgl=True, ready=True, quiet=True, **options):
+    def opened(path, hash_="", *, webgl=None, ready=True, quiet=True, **options):
         context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
         context.set_default_timeout(WAIT)
         page = context.new_page()
@@ -64,8 +64,10 @@ def visit(browser):
         )
         page.on("pageerror", lambda error: trouble.append(str(error)))
         page.on("request", lambda request: asked.append(request.url))
-        if not webgl:
+        if webgl is False:
             page.add_init_script(NO_WEBGL)
+        elif webgl:  # in software, where the page would rather take a plain canvas
+            hash_ = f"{hash_ or '#'}&draw=webgl"
         address = path.as_uri()
         page.goto(address + hash_)
         if ready:
