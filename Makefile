@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format bench data clean
+.PHONY: demo test lint format bench data chromium frontend clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)
@@ -33,6 +33,16 @@ bench: $(READY)
 
 data: $(READY)
 	$(BIN)/python scripts/make_datasets.py
+
+# A browser for tests/browser (Debian, as root); without one those tests are skipped by name.
+chromium:
+	command -v chromium >/dev/null || \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium; }
+
+# The explorer's script and style, from frontend/ into the package (needs Node; what is built is
+# committed, so that nothing else does).
+frontend:
+	cd frontend && npm ci --ignore-scripts && npm run check && npm run build
 
 # Done once; again only when the dependencies change.
 $(READY): pyproject.toml constraints.txt

@@ -20,6 +20,7 @@ COMMANDS = {
     "fit": "fitting",
     "predict": "predicting",
     "paper": "paper",
+    "explore": "exploring",
 }
 
 SHORT_HELP = {
@@ -31,6 +32,7 @@ SHORT_HELP = {
     "fit": "Train on a graph and label every node.",
     "predict": "Write the labels of a fitted run.",
     "paper": "Check the paper: its tables, figures and claims.",
+    "explore": "Write a page on which to see the heat, in a browser.",
 }
 
 

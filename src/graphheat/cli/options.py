@@ -61,7 +61,7 @@ _GRAPH_OPTIONS = [
 ]  # fmt: skip
 
 
-def graph_source(command: Command) -> Command:
+def graph_source(command: Command, metavar: str = "GRAPH") -> Command:
     """Add the argument GRAPH and how to read it; the command gets both as ``source``."""
 
     def with_source(graph: str, **rest: Any) -> Any:
@@ -75,7 +75,7 @@ def graph_source(command: Command) -> Command:
     wrapped: Command = with_source
     for option in reversed(_GRAPH_OPTIONS):
         wrapped = option(wrapped)
-    return click.argument("graph")(wrapped)
+    return click.argument("graph", metavar=metavar)(wrapped)
 
 
 _OPTION_NAMES = (

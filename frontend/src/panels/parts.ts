@@ -1,0 +1,72 @@
+/** Pieces that several panels show. */
+
+import { count, h, percent, swatch, words } from "../dom";
+import type { Explorer } from "../explorer";
+import { SPLIT_NAMES } from "../colours";
+
+export function nodeButton(explorer: Explorer, node: number): HTMLElement {
+  return h(
+    "button",
+    { type: "button", class: "link", "data-node": node, click: () => explorer.select(node) },
+    words(explorer.nodeName(node)),
+  );
+}
+
+export function classChip(explorer: Explorer, code: number): HTMLElement {
+  if (code < 0) return h("span", { class: "chip quiet" }, "unknown");
+  return h(
+    "span",
+    { class: "chip" },
+    swatch(explorer.classColours.of(code, explorer.theme)),
+    words(explorer.scene.classes[code]),
+  );
+}
+
+export function titleOf(explorer: Explorer, node: number): string | null {
+  const title = explorer.scene.titles?.[node];
+  return title && title !== explorer.nodeName(node) ? title : null;
+}
+
+/** What is known of the chosen node, at the head of a panel. */
+export function nodeCard(explorer: Explorer, node: number): HTMLElement {
+  const { scene } = explorer;
+  const title = titleOf(explorer, node);
+  const degree = scene.adjacency.starts[node + 1] - scene.adjacency.starts[node];
+  const facts: (HTMLElement | string)[] = [];
+  if (scene.predicted) facts.push(h("span", {}, "predicted ", classChip(explorer, scene.predicted[node])));
+  if (scene.labels[node] >= 0) facts.push(h("span", {}, "label ", classChip(explorer, scene.labels[node])));
+  if (scene.roles[node] > 0) facts.push(h("span", {}, `${SPLIT_NAMES[scene.roles[node]]} node`));
+  facts.push(h("span", {}, `${count(degree)} edge${degree === 1 ? "" : "s"}`));
+  return h(
+    "div",
+    { class: "card" },
+    h("div", { class: "card-head" },
+      h("h2", { tabindex: "-1", id: "node-heading" }, "Node ", words(explorer.nodeName(node))),
+      h("button", { type: "button", class: "plain", title: "Clear the source (Esc)", "aria-label": "Clear the source of heat",
+        click: () => explorer.select(null) }, "×")),
+    title ? h("p", { class: "title" }, words(title)) : null,
+    h("p", { class: "facts" }, ...facts),
+  );
+}
+
+/** What to do first, with a few nodes to start from. */
+export function welcome(explorer: Explorer): HTMLElement {
+  const { scene } = explorer;
+  const degree = (i: number): number => scene.adjacency.starts[i + 1] - scene.adjacency.starts[i];
+  let hub = 0;
+  for (let i = 1; i < scene.n; i++) if (degree(i) > degree(hub)) hub = i;
+  const starts: [string, number][] = [["The node of most edges", hub]];
+  if (scene.reasons) starts.unshift(["The least confident label", scene.reasons.nodes[0]]);
+  const { run } = scene.header;
+  return h(
+    "div",
+    { class: "card welcome" },
+    h("h2", {}, "Choose a source of heat"),
+    h("p", {}, "Click a node, or search for its id or title. Heat then flows from it along the edges for a time s; ",
+      "the nodes that at least eps of it reaches are its neighbours."),
+    h("ul", { class: "starts" },
+      ...starts.map(([why, node]) => h("li", {}, `${why}: `, nodeButton(explorer, node)))),
+    run ? h("p", { class: "run" }, `Labels by recipe ${run.recipe}, seed ${run.seed}` +
+      (run.test_accuracy === null ? "." : `; test accuracy ${percent(run.test_accuracy)}.`)) : null,
+  );
+}

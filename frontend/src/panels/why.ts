@@ -1,0 +1,218 @@
+/** The panel of reasons: what a label rests on. */
+
+import { bar, count, h, percent, plural, swatch, weightText, words } from "../dom";
+import type { Explorer } from "../explorer";
+import { classChip, nodeButton, nodeCard, welcome } from "./parts";
+
+const NONE = 2 ** 32 - 1;
+const TRAINING = 1;
+const MOST_CLASSES = 12;
+const MOST_TRAINING = 8;
+
+export class WhyPanel {
+  readonly element = h("div", {});
+
+  constructor(private readonly explorer: Explorer) {
+    explorer.listen((changed) => {
+      if (explorer.state.tab === "why" || changed.has("tab")) this.update();
+    });
+    this.update();
+  }
+
+  private update(): void {
+    const { explorer } = this;
+    const { node, tab } = explorer.state;
+    if (tab !== "why") return;
+    if (node === null) {
+      this.element.replaceChildren(welcome(explorer), this.about());
+      return;
+    }
+    this.element.replaceChildren(
+      nodeCard(explorer, node),
+      this.verdict(node),
+      this.probabilities(node),
+      this.reasons(node) ?? h("p", { class: "hint" },
+        `The page holds the sources of the ${count(explorer.scene.reasons?.nodes.length ?? 0)} least confident ` +
+        "labels. This one is not among them; here is the heat from the training nodes."),
+      this.training(),
+      this.about(),
+    );
+  }
+
+  private verdict(node: number): HTMLElement {
+    const { scene } = this.explorer;
+    const c = scene.classes.length;
+    const guess = scene.predicted![node];
+    const raw = scene.probabilities![node * c + guess];
+    const truth = scene.labels[node];
+    const outcome = truth < 0 ? "" : truth === guess ? " The label is the same." : " The label is another.";
+    return h(
+      "p",
+      { class: "story" },
+      "Predicted ", classChip(this.explorer, guess), " with calibrated confidence ",
+      h("b", {}, percent(scene.confidence![node])),
+      scene.header.run!.temperature === null ? "" : ` (the network itself says ${percent(raw)}).`,
+      h("span", { class: truth === guess ? "right" : truth < 0 ? null : "wrong" }, outcome),
+    );
+  }
+
+  private probabilities(node: number): HTMLElement {
+    const { explorer } = this;
+    const { scene, theme } = explorer;
+    const c = scene.classes.length;
+    const order = scene.classes.map((_, k) => k);
+    const p = (k: number): number => scene.calibrated![node * c + k];
+    order.sort((a, b) => p(b) - p(a) || a - b);
+    const inSet = (k: number): boolean => scene.sets !== null && scene.sets[node * c + k] === 1;
+    const size = order.filter(inSet).length;
+    const alpha = scene.header.run!.alpha;
+    return h(
+      "div",
+      {},
+      h("table", { class: "list" },
+        h("caption", {}, scene.header.run!.temperature === null ? "Probability of each class" : "Calibrated probability of each class"),
+        h("thead", { class: "for-readers" }, h("tr", {},
+          ...["class", "probability", "bar", "in the prediction set"].map((name) => h("th", { scope: "col" }, name)))),
+        h("tbody", {}, ...order.slice(0, MOST_CLASSES).map((k) =>
+          h("tr", { class: k === scene.labels[node] ? "marked" : null },
+            h("th", { scope: "row" }, swatch(explorer.classColours.of(k, theme)), words(scene.classes[k]),
+              k === scene.labels[node] ? h("span", { class: "tag" }, "label") : null),
+            h("td", { class: "number" }, p(k).toFixed(3)),
+            h("td", { class: "bar-cell wide" }, bar(p(k), explorer.classColours.of(k, theme))),
+            h("td", {}, scene.sets === null ? "" : inSet(k) ? h("span", { class: "tag set" }, "in set") : ""),
+          )))),
+      scene.sets === null || alpha === undefined ? null : h("p", { class: "hint" },
+        `Prediction set: ${plural(size, "class", "classes")}. Such sets hold the true class of ` +
+        `${percent(1 - alpha, 0)} of nodes like the validation nodes.`),
+    );
+  }
+
+  /** What the sources gave to the two leading logits. */
+  private reasons(node: number): HTMLElement | null {
+    const { explorer } = this;
+    const { scene, theme } = explorer;
+    const reasons = scene.reasons;
+    const row = reasons?.row.get(node);
+    if (!reasons || row === undefined) return null;
+    const k = reasons.perNode;
+    const [first, second] = [reasons.classes[2 * row], reasons.classes[2 * row + 1]];
+    const given = (at: number, code: number): number => reasons.given[(row * k + at) * 2 + code];
+    const places = Array.from({ length: k }, (_, at) => at).filter((at) => reasons.sources[row * k + at] !== NONE);
+    const rest = [reasons.rest[2 * row], reasons.rest[2 * row + 1]];
+    const most = Math.max(1e-9, ...places.map((at) => Math.max(Math.abs(given(at, 0)), Math.abs(given(at, 1)))));
+    const sum = [0, 1].map((code) => places.reduce((total, at) => total + given(at, code), rest[code]));
+    const cell = (value: number, code: number): HTMLElement =>
+      h("td", { class: "number signed" }, diverging(value / most, explorer.classColours.of(code, theme)),
+        h("span", {}, signed(value)));
+    const hops = explorer.near?.hops;
+    return h(
+      "div",
+      {},
+      h("table", { class: "list reasons" },
+        h("caption", {}, "What each source's features gave to the logits of the two leading classes"),
+        h("thead", {}, h("tr", {},
+          h("th", { scope: "col" }, "source"),
+          h("th", { scope: "col" }, "hops"),
+          h("th", { scope: "col", class: "number" }, words(scene.classes[first])),
+          h("th", { scope: "col", class: "number" }, words(scene.classes[second])))),
+        h("tbody", {}, ...places.map((at) => {
+          const source = reasons.sources[row * k + at];
+          return h("tr", {},
+            h("th", { scope: "row" }, nodeButton(explorer, source),
+              scene.roles[source] === TRAINING ? this.trainingTag(source) : null),
+            h("td", { class: "number" }, hops ? (hops[source] === 0 ? "itself" : String(hops[source])) : ""),
+            cell(given(at, 0), first), cell(given(at, 1), second));
+        })),
+        h("tfoot", {},
+          h("tr", {}, h("th", { scope: "row" }, "all others"), h("td", {}), cell(rest[0], first), cell(rest[1], second)),
+          h("tr", { class: "sum" }, h("th", { scope: "row" }, "logit"), h("td", {}),
+            h("td", { class: "number" }, signed(sum[0])), h("td", { class: "number" }, signed(sum[1]))))),
+      this.byHop(row, first, second),
+    );
+  }
+
+  private trainingTag(source: number): HTMLElement {
+    const { explorer } = this;
+    const code = explorer.scene.labels[source];
+    const name = explorer.scene.classes[code] ?? "";
+    return h("span", { class: "tag", title: `training node, ${name}` },
+      swatch(explorer.classColours.of(code, explorer.theme)), "training", h("span", { class: "for-readers" }, `, ${name}`));
+  }
+
+  private byHop(row: number, first: number, second: number): HTMLElement {
+    const { explorer } = this;
+    const reasons = explorer.scene.reasons!;
+    const m = reasons.hopsPerNode;
+    const value = (code: number, hop: number): number => reasons.hops[(row * 2 + code) * m + hop];
+    return h("table", { class: "list compact" },
+      h("caption", {}, "The same by distance"),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "class"),
+        ...Array.from({ length: m }, (_, hop) =>
+          h("th", { scope: "col", class: "number" }, hop === 0 ? "itself" : hop === m - 1 ? `${hop}+` : `${hop}`)))),
+      h("tbody", {}, ...[first, second].map((code, at) =>
+        h("tr", {}, h("th", { scope: "row" }, swatch(explorer.classColours.of(code, explorer.theme)), words(explorer.scene.classes[code])),
+          ...Array.from({ length: m }, (_, hop) => h("td", { class: "number" }, signed(value(at, hop), 2)))))));
+  }
+
+  /** Heat from the training nodes, by class: it is symmetric, so the source's own row tells. */
+  private training(): HTMLElement {
+    const { explorer } = this;
+    const { scene, near, theme } = explorer;
+    if (!near) return h("div", {});
+    const byClass = new Float64Array(scene.classes.length);
+    const nodes: number[] = [];
+    for (let i = 0; i < scene.n; i++) {
+      if (scene.roles[i] !== TRAINING || i === near.index || scene.labels[i] < 0 || near.heat[i] <= 0) continue;
+      byClass[scene.labels[i]] += near.heat[i];
+      if (near.heat[i] >= near.eps) nodes.push(i);
+    }
+    nodes.sort((a, b) => near.heat[b] - near.heat[a] || a - b);
+    const order = Array.from(byClass.keys()).sort((a, b) => byClass[b] - byClass[a] || a - b);
+    const top = Math.max(byClass[order[0]] ?? 0, 1e-12);
+    return h(
+      "div",
+      {},
+      h("table", { class: "list" },
+        h("caption", {}, `Heat from training nodes, by class (s = ${Number(near.s.toFixed(2))})`),
+        h("tbody", {}, ...order.slice(0, MOST_CLASSES).map((code) =>
+          h("tr", {},
+            h("th", { scope: "row" }, swatch(explorer.classColours.of(code, theme)), words(scene.classes[code])),
+            h("td", { class: "number" }, weightText(byClass[code])),
+            h("td", { class: "bar-cell wide" }, bar(byClass[code] / top, explorer.classColours.of(code, theme))))))),
+      nodes.length
+        ? h("p", { class: "hint" }, "Nearest in heat: ", ...nodes.slice(0, MOST_TRAINING).flatMap((node, k) => [
+            k ? ", " : "", nodeButton(explorer, node),
+            ` (${weightText(near.heat[node])}, ${plural(near.hops[node], "hop")})`]), ".")
+        : h("p", { class: "hint" }, "No training node gives it eps of heat or more: its own features decide."),
+    );
+  }
+
+  private about(): HTMLElement {
+    const run = this.explorer.scene.header.run!;
+    const lines: string[] = [];
+    lines.push(`Recipe ${run.recipe}, seed ${run.seed}, s = ${run.s}, eps = ${run.eps ?? "none"}` +
+      (run.test_accuracy === null ? "" : `; test accuracy ${percent(run.test_accuracy)}`) + ".");
+    if (run.temperature !== null && run.error_before !== undefined && run.error_after !== undefined) {
+      lines.push(`Temperature ${run.temperature.toFixed(2)}; expected calibration error on the ${run.error_on} nodes ` +
+        `${percent(run.error_before)} before, ${percent(run.error_after)} after.` +
+        (run.coverage === undefined ? "" : ` Prediction sets hold the true class of ${percent(run.coverage)} of the test nodes.`));
+    } else lines.push("No validation labels: probabilities are the network's own, and there are no prediction sets.");
+    if (run.caution) lines.push(run.caution);
+    return h("details", { class: "about" }, h("summary", {}, "About this run"), ...lines.map((line) => h("p", {}, line)));
+  }
+}
+
+function signed(value: number, digits = 3): string {
+  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(digits)}`;
+}
+
+/** A bar from the middle: to the right for, to the left against. */
+function diverging(share: number, colour: string): HTMLElement {
+  const fill = h("span", { class: "fork-fill" });
+  const width = Math.min(1, Math.abs(share)) * 50;
+  fill.style.width = `${width}%`;
+  fill.style.left = share < 0 ? `${50 - width}%` : "50%";
+  fill.style.backgroundColor = colour;
+  if (share < 0) fill.classList.add("against");
+  return h("span", { class: "fork", "aria-hidden": "true" }, fill);
+}

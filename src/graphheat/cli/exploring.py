@@ -1,0 +1,122 @@
+"""``explore``: a graph, its heat and a run's labels, on one page."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from graphheat.cli.options import common, graph_source, open_graph
+
+if TYPE_CHECKING:
+    from graphheat.graph import Graph
+    from graphheat.training import Run
+
+
+@click.command()
+@partial(graph_source, metavar="RUN_OR_GRAPH")
+@click.option("--out", metavar="HTML", required=True, help="File for the page.")
+@click.option("--graph", "run_graph", metavar="G", help="The run's graph, if it is elsewhere now.")
+@click.option("-s", "--s", type=float, help="Where the slider of s starts (default: the run's).")
+@click.option("--eps", type=float, help="Where the slider of eps starts (default: the run's).")
+@click.option(
+    "--around",
+    multiple=True,
+    metavar="NODE",
+    help="Around which node to cut a graph that is too large; may be repeated.",
+)
+@click.option("--title", "heading", metavar="T", help="Heading (default: the graph's name).")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the layout."
+)
+@common
+def explore(
+    source: dict[str, Any],
+    out: str,
+    run_graph: str | None,
+    s: float | None,
+    eps: float | None,
+    around: tuple[str, ...],
+    heading: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Write one HTML file on which to see a graph, its heat and, for a run, why each label.
+
+    RUN_OR_GRAPH is a folder that `fit --out` wrote (or a checkpoint in it), or a GRAPH. The page
+    opens in a browser from anywhere, fetches nothing and sends nothing. Up to 50,000 nodes and
+    500,000 edges; of a larger graph it takes the part that most heat from --around reaches.
+    """
+    from graphheat.cli import display
+    from graphheat.explorer import write_page
+    from graphheat.io import check_writable
+
+    check_writable(out)
+    given = Path(source["graph"])
+    is_run = given.is_dir() or given.suffix == ".safetensors"
+    shown: Graph | Run
+    if is_run:
+        shown, graph = _open_run(source, run_graph)
+    else:
+        if run_graph is not None:
+            raise click.UsageError("--graph is for runs; a GRAPH is its own.")
+        shown, graph = open_graph(source), None
+    with display.progress_bar() as bar:
+        task = bar.add_task("page", total=None, detail="laying out")
+        page = write_page(
+            shown,
+            out,
+            graph=graph,
+            s=s,
+            eps=eps,
+            around=around,
+            title=heading,
+            seed=seed,
+            progress=lambda done, total: bar.update(
+                task, completed=done, total=total, detail="explaining labels"
+            ),
+        )
+    if as_json:
+        display.print_json(page.as_dict())
+        return
+    if page.note is not None:
+        display.say(page.note)
+    display.table(
+        ["page", ""],
+        [
+            ["nodes", page.nodes],
+            ["edges", page.edges],
+            ["labels explained", page.explained],
+            ["megabytes", round(page.bytes / 1e6, 2)],
+        ],
+    )
+    display.say(f"Open it in a browser: {out}")
+
+
+def _open_run(source: dict[str, Any], run_graph: str | None) -> tuple[Run, Graph]:
+    """Return the run and its graph: from --graph, or from where the run says it came."""
+    from graphheat.cli import run_folder
+    from graphheat.errors import GraphError, MissingPathError
+    from graphheat.training import Run
+
+    run = run_folder.load_run(source["graph"])
+    if not isinstance(run, Run):
+        raise GraphError(
+            f"A page shows runs of GraphHeat, and this one is of {run.recipe}. Give its graph to see "
+            "the heat alone."
+        )
+    if run_graph is not None:
+        return run, open_graph({**source, "graph": run_graph})
+    if len(source) > 1:
+        option = next(name for name in source if name != "graph").replace("_", "-")
+        raise click.UsageError(f"--{option} tells how to read a graph; name that with --graph.")
+    if "graph" not in run.source:
+        raise click.UsageError("This run does not say which graph it was fitted on; give --graph.")
+    try:
+        return run, open_graph(run.source)
+    except MissingPathError as error:
+        raise MissingPathError(
+            f"The run's graph is not where it was ({run.source['graph']!r}); name it with --graph."
+        ) from error

@@ -1,0 +1,205 @@
+"""What goes into a page: places, edges, labels and, for a fitted run, what it says and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from graphheat.calibration import (
+    calibrated,
+    expected_calibration_error,
+    prediction_sets,
+    temperature,
+)
+from graphheat.explain import Explainer
+from graphheat.explorer.part import Part
+from graphheat.graph import Graph
+from graphheat.training import Run
+from graphheat.training.run import ROLE_NAMES
+
+Blocks = dict[str, NDArray[Any]]
+Progress = Callable[[int, int], None]
+
+EXPLAINED = 1_000  # least confident nodes whose sources are inlined
+SOURCES = 12  # of each, the largest
+HOPS = 6  # distances told apart: 0 … 4, and 5 or more
+ALPHA = 0.1  # share of prediction sets that may miss
+
+CAUTION = (
+    "Calibrated on the validation nodes, which also decided when to stop the training: a little "
+    "optimistic."
+)
+
+
+def graph_data(graph: Graph, part: Part, places: NDArray[Any]) -> tuple[dict[str, Any], Blocks]:
+    """Return header and blocks of a graph.
+
+    Parameters
+    ----------
+    places
+        Of the part's nodes, shape (k, 2), within [0, 1]².
+    """
+    upper = sp.csr_array(sp.triu(part.adjacency, format="csr"))
+    upper.sort_indices()
+    grid = np.rint(places.astype(np.float64) * 65535).astype(np.uint16)
+    blocks: Blocks = {
+        "x": grid[:, 0],
+        "y": grid[:, 1],
+        "edge_counts": np.diff(upper.indptr).astype(np.uint32),
+        "edge_targets": upper.indices.astype(np.uint32),
+        "labels": graph.labels[part.rows].astype(np.int16),
+        "roles": _roles(graph)[part.rows],
+        "text": _text(graph, part),
+    }
+    if not (upper.data == 1).all():
+        blocks["weights"] = upper.data.astype(np.float64)
+    if part.degrees is not None:
+        blocks["degrees"] = part.degrees
+    header = {
+        "name": graph.name,
+        "nodes": len(part.rows),
+        "edges": int(upper.nnz),
+        "whole": None if part.note is None else graph.n,
+        "classes": [_word(name) for name in graph.classes],
+        "roles": list(ROLE_NAMES),
+        "run": None,
+    }
+    return header, blocks
+
+
+def run_data(
+    run: Run, graph: Graph, part: Part, *, progress: Progress | None = None
+) -> tuple[dict[str, Any], Blocks]:
+    """Return what a fitted run adds to header and blocks."""
+    rows, p = part.rows, np.asarray(run.probabilities, dtype=np.float64)
+    val = np.flatnonzero(run.roles == ROLE_NAMES.index("val"))
+    test = np.flatnonzero((run.roles == ROLE_NAMES.index("test")) & (run.labels >= 0))
+    about: dict[str, Any] = {
+        "recipe": run.settings.recipe,
+        "seed": run.seed,
+        "s": run.settings.s,
+        "eps": run.settings.eps,
+        "K": run.settings.K,
+        "test_accuracy": run.test_accuracy,
+        "val_accuracy": run.val_accuracy,
+        "notes": [str(note) for note in run.notes],
+        "temperature": None,
+    }
+    blocks: Blocks = {
+        "labels": run.labels[rows].astype(np.int16),
+        "roles": run.roles[rows].astype(np.uint8),
+        "probabilities": _shares(p[rows]),
+    }
+    better = p
+    if len(val):
+        T = temperature(p, run.labels, val)
+        better = calibrated(p, T)
+        judged, on = (test, "test") if len(test) else (val, "validation")
+        about |= {
+            "temperature": T,
+            "alpha": ALPHA,
+            "caution": CAUTION,
+            "error_on": on,
+            "error_before": expected_calibration_error(p, run.labels, judged),
+            "error_after": expected_calibration_error(better, run.labels, judged),
+        }
+        sets = prediction_sets(p, val, run.labels, ALPHA)
+        if len(test):
+            about["coverage"] = float(sets[test, run.labels[test]].mean())
+        blocks["calibrated"] = _shares(better[rows])
+        blocks["sets"] = sets[rows].astype(np.uint8)
+    blocks |= _reasons(run, graph, part, better, progress)
+    return {"classes": [_word(name) for name in run.classes], "run": about}, blocks
+
+
+def _reasons(
+    run: Run, graph: Graph, part: Part, confidence: NDArray[np.float64], progress: Progress | None
+) -> Blocks:
+    """Return the largest sources of the least confident nodes, for the two most probable classes.
+
+    Of m nodes: ``why_nodes`` (m,), ``why_classes`` (m, 2), ``why_sources`` (m, SOURCES) with
+    2³² − 1 where there are fewer, ``why_given`` (m, SOURCES, 2), ``why_rest`` (m, 2) from all other
+    sources and the constant, and ``why_hops`` (m, 2, HOPS).
+    """
+    least = confidence[part.rows].max(axis=1)
+    chosen = np.lexsort((np.arange(len(least)), least))[:EXPLAINED]
+    m = len(chosen)
+    position = np.full(graph.n, -1, dtype=np.int64)
+    position[part.rows] = np.arange(len(part.rows))
+    explainer = Explainer(run, graph)
+    classes = np.zeros((m, 2), dtype=np.uint16)
+    sources = np.full((m, SOURCES), 2**32 - 1, dtype=np.uint32)
+    given = np.zeros((m, SOURCES, 2), dtype=np.float32)
+    rest = np.zeros((m, 2), dtype=np.float32)
+    by_hop = np.zeros((m, 2, HOPS), dtype=np.float32)
+    for k, place in enumerate(chosen):
+        index = int(part.rows[place])
+        # The first of equals, as argmax takes it; one class alone is its own rival.
+        codes = np.argsort(-run.probabilities[index], kind="stable")[:2]
+        codes = np.resize(codes, 2)
+        parts, constants = explainer.contributions(index, codes.tolist())
+        shown = parts * (position >= 0)[:, None]  # a source outside the part is among the rest
+        weight = np.abs(shown).max(axis=1)
+        given_any = np.flatnonzero(weight)
+        largest = given_any[np.argsort(-weight[given_any], kind="stable")[:SOURCES]]
+        classes[k], held = codes, len(largest)
+        sources[k, :held] = position[largest]
+        given[k, :held] = parts[largest]
+        rest[k] = parts.sum(axis=0) - parts[largest].sum(axis=0) + constants
+        for hop, ring in enumerate(_rings(graph, index)):
+            by_hop[k, :, hop] = parts[ring].sum(axis=0)
+        if progress is not None:
+            progress(k + 1, m)
+    return {
+        "why_nodes": chosen.astype(np.uint32),
+        "why_classes": classes,
+        "why_sources": sources,
+        "why_given": given,
+        "why_rest": rest,
+        "why_hops": by_hop,
+    }
+
+
+def _rings(graph: Graph, index: int) -> list[NDArray[np.int64]]:
+    """Return the nodes at each distance 0 … HOPS − 2, and all others."""
+    indptr, indices = graph.adjacency.indptr, graph.adjacency.indices
+    seen = np.zeros(graph.n, dtype=bool)
+    ring = np.array([index])
+    rings = []
+    for _ in range(HOPS - 1):
+        rings.append(ring)
+        seen[ring] = True
+        parts = [indices[indptr[node] : indptr[node + 1]] for node in ring]
+        ends = np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+        ring = ends[~seen[ends]]
+    return [*rings, np.flatnonzero(~seen)]
+
+
+def _roles(graph: Graph) -> NDArray[np.uint8]:
+    roles = np.zeros(graph.n, dtype=np.uint8)
+    for code, name in enumerate(ROLE_NAMES):
+        if name and name in graph.split:
+            roles[graph.split[name]] = code
+    return roles
+
+
+def _text(graph: Graph, part: Part) -> NDArray[np.uint8]:
+    """Return ids and titles as JSON in bytes; ids that are row numbers go without saying."""
+    ids = graph.nodes[part.rows].tolist()
+    plain = ids == list(range(len(ids)))
+    titles = None if graph.titles is None else [graph.titles[index] for index in part.rows]
+    words = json.dumps({"ids": None if plain else [str(node) for node in ids], "titles": titles})
+    return np.frombuffer(words.encode("ascii"), dtype=np.uint8)
+
+
+def _shares(p: NDArray[np.float64]) -> NDArray[np.uint16]:
+    return np.rint(np.clip(p, 0.0, 1.0) * 65535).astype(np.uint16)
+
+
+def _word(name: Any) -> str:
+    return str(name).replace("_", " ") if isinstance(name, str) else str(name)

@@ -1,0 +1,181 @@
+"""One HTML file with everything in it: script, style and data; nothing is fetched, nothing sent."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from typing import Any
+
+from graphheat.errors import GraphError, MissingPathError
+from graphheat.explorer.blocks import pack
+from graphheat.explorer.data import Progress, graph_data, run_data
+from graphheat.explorer.layout import lay_out
+from graphheat.explorer.part import MAX_EDGES, MAX_NODES, choose_part
+from graphheat.graph import Graph
+from graphheat.heat.ranges import check_eps, check_s
+from graphheat.io import check_writable, replacing
+from graphheat.training import Run
+
+# script-src and style-src name the page's own two by their hashes; no connection of any kind.
+POLICY = (
+    "default-src 'none'; script-src '{script}'; style-src '{style}'; img-src data: blob:; "
+    "connect-src 'none'; form-action 'none'; base-uri 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+TEMPLATE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<style>{style}</style>
+</head>
+<body>
+<main id="app"><p class="opening">Opening {title} …</p></main>
+<noscript><p class="opening">This page draws a graph and needs JavaScript. It sends nothing
+anywhere.</p></noscript>
+<script type="application/octet-stream" id="data">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What was written.
+
+    Attributes
+    ----------
+    path, bytes
+        The file and its size.
+    nodes, edges
+        How many it holds.
+    explained
+        Of how many nodes it holds the sources of the label.
+    note
+        What was left out, in a sentence, or None.
+    """
+
+    path: str
+    bytes: int
+    nodes: int
+    edges: int
+    explained: int
+    note: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the page's figures, ready for JSON."""
+        return asdict(self)
+
+
+def write_page(
+    source: Graph | Run,
+    path: str | os.PathLike[str],
+    *,
+    graph: Graph | None = None,
+    s: float | None = None,
+    eps: float | None = None,
+    around: Sequence[Any] = (),
+    title: str | None = None,
+    seed: int = 0,
+    max_nodes: int = MAX_NODES,
+    max_edges: int = MAX_EDGES,
+    progress: Progress | None = None,
+) -> Page:
+    """Write a page on which a graph, its heat and a run's labels can be looked at.
+
+    Parameters
+    ----------
+    source
+        A graph, or a finished run.
+    path
+        The HTML file; it is replaced as a whole.
+    graph
+        The run's graph.
+    s, eps
+        Where the page's sliders start; default: the run's, otherwise 3 and 1e-4.
+    around
+        Ids of nodes around which to cut a graph that is over the limits; without them around the
+        node of the highest degree.
+    title
+        Heading of the page; default: the graph's name.
+    seed
+        Of the layout.
+    progress
+        Called as ``progress(done, total)`` while labels are explained.
+
+    Notes
+    -----
+    *Cost*: layout in seconds for Pubmed; explaining 1,000 labels of a run takes as long again.
+    *Deterministic*: the same file, byte for byte, for the same input on the same machine.
+    """
+    run = source if isinstance(source, Run) else None
+    if run is not None:
+        if graph is None:
+            raise GraphError("A run does not hold its edges; give its graph with graph=….")
+        if graph.fingerprint != run.fingerprint:
+            raise GraphError(
+                f"{graph.name} is not the graph that this run was fitted on; its edges, features, "
+                "labels, ids or split differ. Give that graph."
+            )
+        s = run.settings.s if s is None else s
+        eps = run.settings.eps if eps is None else eps
+    else:
+        assert isinstance(source, Graph)
+        graph = source
+    s = check_s(3.0 if s is None else s, "write_page")
+    eps = check_eps(1e-4 if eps is None else eps, "write_page")
+    check_writable(path)
+    part = choose_part(graph, s, around, max_nodes=max_nodes, max_edges=max_edges)
+    places = lay_out(part.adjacency, seed=seed)
+    header, blocks = graph_data(graph, part, places)
+    if run is not None:
+        more, added = run_data(run, graph, part, progress=progress)
+        header, blocks = header | more, blocks | added
+    shown = graph.name if title is None else title
+    header |= {"title": shown, "s": s, "eps": eps, "note": part.note}
+    text = render(shown, pack(header, blocks))
+    content = text.encode("utf-8", "replace")
+    with replacing(path) as aside:
+        aside.write_bytes(content)
+    explained = len(blocks.get("why_nodes", ()))
+    return Page(
+        os.fspath(path), len(content), header["nodes"], header["edges"], explained, part.note
+    )
+
+
+def render(title: str, data: str) -> str:
+    """Return the page's HTML around packed data."""
+    script, style = asset("explorer.js"), asset("explorer.css")
+    policy = POLICY.format(script=_hash(script), style=_hash(style))
+    return TEMPLATE.format(
+        policy=html.escape(policy, quote=True).replace("&#x27;", "'"),
+        title=html.escape(title),
+        style=style,
+        data=data,
+        script=script,
+    )
+
+
+def asset(name: str) -> str:
+    """Return a built file of the page as text."""
+    file = files("graphheat.explorer") / "assets" / name
+    if not file.is_file():
+        raise MissingPathError(f"The page's {name} is missing; run `make frontend` to build it.")
+    return file.read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return "sha256-" + base64.b64encode(digest).decode("ascii")

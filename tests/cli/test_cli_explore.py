@@ -1,0 +1,91 @@
+"""explore: from a graph or a run to a page."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from graphheat.cli import main
+from graphheat.datasets import block_model
+from graphheat.io import write_npz
+
+GRAPH = block_model(60, 3, features=8, labels_per_class=4, seed=0)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_npz(GRAPH, tmp_path / "g.npz")
+    return tmp_path
+
+
+def call(*args):
+    return CliRunner().invoke(main, [str(arg) for arg in args])
+
+
+@pytest.fixture
+def run():
+    assert call("fit", "g.npz", "--epochs", "5", "--out", "run").exit_code == 0
+    return "run"
+
+
+def refused(*args):
+    result = call(*args)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    return result.stderr
+
+
+def test_a_graph_becomes_a_page(folder):
+    result = call("explore", "g.npz", "--out", "page.html", "--json")
+    assert result.exit_code == 0, result.output
+    page = json.loads(result.stdout)
+    assert page["nodes"] == 60
+    assert page["explained"] == 0
+    assert page["bytes"] == (folder / "page.html").stat().st_size
+
+
+def test_a_run_finds_its_graph_and_is_explained(run):
+    result = call("explore", run, "--out", "page.html", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["explained"] == 60
+    assert call("explore", "run/checkpoint.safetensors", "--out", "page.html").exit_code == 0
+
+
+def test_people_get_a_table_and_the_way_on(run):
+    result = call("explore", run, "--out", "page.html")
+    assert "labels explained" in result.stdout
+    assert "Open it in a browser: page.html" in result.stderr
+
+
+def test_a_graph_that_has_moved_is_named(run, folder):
+    (folder / "g.npz").rename(folder / "h.npz")
+    assert "name it with --graph" in refused("explore", run, "--out", "page.html")
+    assert call("explore", run, "--graph", "h.npz", "--out", "page.html").exit_code == 0
+
+
+def test_another_graph_is_refused(run, folder):
+    write_npz(block_model(60, 3, features=8, seed=9), folder / "other.npz")
+    said = refused("explore", run, "--graph", "other.npz", "--out", "page.html")
+    assert "is not the graph that this run was fitted on" in said
+    assert not (folder / "page.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["nowhere.npz", "--out", "p.html"], "neither a file nor a bundled graph"),
+        (["g.npz", "--out", "no/p.html"], "there is no folder"),
+        (["g.npz", "--graph", "g.npz", "--out", "p.html"], "--graph is for runs"),
+        (["g.npz", "--out", "p.html", "--around", "nobody"], "has no node 'nobody'"),
+        (["g.npz", "--out", "p.html", "--eps", "2"], "'eps' parameter"),
+        (["g.npz"], "--out"),
+    ],
+)
+def test_mistakes_end_in_a_sentence(args, words):
+    assert words in refused("explore", *args)
+
+
+def test_graph_options_of_a_run_need_its_graph(run):
+    said = refused("explore", run, "--nodes", "t.csv", "--out", "p.html")
+    assert "name that with --graph" in said
