@@ -104,7 +104,7 @@ def _open_run(source: dict[str, Any], run_graph: str | None) -> tuple[Run, Graph
     run = run_folder.load_run(source["graph"])
     if not isinstance(run, Run):
         raise GraphError(
-            f"A page shows runs of GraphHeat, and this one is of {run.recipe}. Give its graph to see "
+            f"A page shows runs of GraphHeat, not of {run.recipe}. Give its graph to see "
             "the heat alone."
         )
     if run_graph is not None:
