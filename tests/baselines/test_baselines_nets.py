@@ -14,7 +14,7 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from graphheat import baselines
 from graphheat.baselines.chebynet import Chebyshev, scaled_laplacian
-from graphheat.baselines.descent import FIXED_EPOCHS
+from graphheat.baselines.descent import Stopping
 from graphheat.baselines.field import Edges, edges_of, field_of
 from graphheat.baselines.graphsage import MeanLayer
 from graphheat.baselines.inputs import Mapped, dropout, network_input, rows
@@ -445,7 +445,7 @@ def test_graph_without_an_edge(name):
 def test_without_validation_labels_epochs_are_fixed(small):
     roles = assign_roles(small, 0)._replace(val=np.empty(0, np.int64))
     outcome = baselines.load("gat")().fit(small, roles)
-    assert len(outcome.history["train_loss"]) == outcome.best_epoch == FIXED_EPOCHS
+    assert len(outcome.history["train_loss"]) == outcome.best_epoch == Stopping(1, 1).fixed_epochs
 
 
 @pytest.mark.parametrize("name", NAMES)
