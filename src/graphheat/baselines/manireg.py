@@ -74,8 +74,8 @@ class ManiReg(System):
     are measurements rather than words are standardised by column instead of scaled to length 1.
     """
 
-    ambient: Sequence[float] = (0.005, 0.0005, 0.05, 0.5)
-    intrinsic: Sequence[float] = (0.045, 0.0045, 0.45, 4.5)
+    ambient: Sequence[float] = (0.005, 0.0005, 0.05, 0.5, 5.0)
+    intrinsic: Sequence[float] = (0.045, 0.000045, 0.00045, 0.0045, 0.45, 4.5)
     normalized: bool = True
     tol: float = 1e-6
 
