@@ -28,6 +28,13 @@ def test_the_built_files_are_as_they_were_built():
         assert not re.search(r"</(script|style)|<!--", asset(name), re.IGNORECASE)
 
 
+def test_the_page_of_the_docs_is_small_and_of_this_build():
+    page = (FRONTEND.parent / "docs" / "cora.html").read_text(encoding="utf-8")
+    assert len(page) < 1.5e6
+    assert asset("explorer.js") in page, "docs/cora.html is of an older build: write it again"
+    assert asset("explorer.css") in page
+
+
 def test_versions_are_pinned_and_the_lock_names_no_host():
     package = json.loads((FRONTEND / "package.json").read_text())
     for version in {**package["dependencies"], **package["devDependencies"]}.values():
