@@ -179,8 +179,8 @@ def accuracy_text(cell: Cell) -> str:
 
 
 def number_text(value: float | None, form: str) -> str:
-    """Return a number in a format, or "—"."""
-    return "—" if value is None else format(value, form)
+    """Return a number in a format, or "—"; never a "-0.0"."""
+    return "—" if value is None else format(round(value, 1) + 0.0, form)
 
 
 def p_text(value: float | None) -> str:
