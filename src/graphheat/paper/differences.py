@@ -34,9 +34,12 @@ DIFFERENCES: dict[str, str] = {
     ),
     "deepwalk": (
         "The authors' code's settings (10 walks of 40 nodes, window 5, 64 dimensions, hierarchical "
-        "softmax), then logistic regression. The paper's figures are those of Yang et al. (2016), "
-        "whose walks were of 10 nodes with window 3; independent reproductions, with settings like "
-        "these, are nearer to ours."
+        "softmax, one pass), then logistic regression. The paper's figures are those of Yang et "
+        "al. (2016), who give walks of 10 nodes and window 3 for their own method and nothing for "
+        "this one. Tried, 5 seeds each on Cora and Citeseer: their walks 53.1 and 34.5; five "
+        "passes over ours 64.9 and 44.5. Walks alone, without features, leave the figure to such "
+        "choices and to chance (2 points of deviation); independent reproductions with 128 "
+        "dimensions are at 70.8 and 47.1."
     ),
     "ica": (
         "The settings of Kipf's code; the L2 strength and the aggregate, whose chosen values were "
