@@ -31,7 +31,7 @@ ABOUT = {
     "scale": "**Growth**: a row by push (median of 50), 64 columns, an implicit training epoch "
     "(32 features, 16 hidden units). Memory is what the peak grows by.",
     "explorer": "**The explorer's pages** in Chromium, WebGL in software; Pubmed's page is that of "
-    "a fitted run.",
+    "the graph alone.",
     "cold_start": "**Cold start**: a new process, an empty compile cache.",
 }
 
