@@ -21,8 +21,8 @@ DIFFERENCES: dict[str, str] = {
         "the published runs had."
     ),
     "semiemb": (
-        "The paper's figures are those of Yang et al. (2016), who do not give their settings; ours "
-        "are chosen on the validation labels and stand in the presets."
+        "The paper's figures are those of Yang et al. (2016), who do not give their settings. Ours "
+        "are not chosen yet, and the system is not measured here."
     ),
     "lp": (
         "The harmonic function of Zhu et al. (2003), solved exactly, with the class mass "
@@ -44,12 +44,13 @@ DIFFERENCES: dict[str, str] = {
     "ica": (
         "The settings of Kipf's code; the L2 strength and the aggregate, whose chosen values were "
         "not published, are chosen on the validation labels again. Cora and Citeseer come out as "
-        "published; Pubmed is about two points better, which the choice of the strength explains."
+        "published, Pubmed two points better; a different choice of the two may be why, which was "
+        "not checked."
     ),
     "planetoid": (
-        "Planetoid-T. The original settings are known for Citeseer alone and are used on all three "
-        "data sets; the original script prints the highest accuracy over the test nodes while it "
-        "trains, here training stops on the validation nodes."
+        "Planetoid-T. The original settings are known for Citeseer alone; the original script "
+        "prints the highest accuracy over the test nodes while it trains, ours stops on the "
+        "validation nodes. It is not measured here yet."
     ),
     "chebynet": (
         "Kipf and Welling's run. The paper's row is the better of K = 2 and K = 3 on each data set "
@@ -87,17 +88,17 @@ DIFFERENCES: dict[str, str] = {
     ),
     "spectral_cnn": (
         "The form that Xu et al. (2019) used for their row: one filter of n numbers for all "
-        "channels. All eigenvectors on Cora and Citeseer, the lowest 1,000 on Pubmed."
+        "channels; all eigenvectors on Cora and Citeseer, the lowest 1,000 on Pubmed. It is not "
+        "measured here yet."
     ),
     "gwnn": (
         "As the paper of Xu et al. (2019) has it, e^{sL} being the inverse wavelet. With a filter "
-        "of ones the layer leaves its input as it is, as an MLP does: it has to learn from the "
-        "labels alone that neighbours matter, and does so less well."
+        "of ones the layer leaves its input as it is, as an MLP does. It is not measured here yet."
     ),
     "gwnn_published": (
         "What the published code computes: it overwrites the eigenvalues λ by e^{-sλ} before it "
-        "takes the inverse, which becomes exp(s e^{-sL}), and multiplies in the other order. That "
-        "is a smoothing filter much like GraphHeat's, and the published figures are its figures."
+        "takes the inverse, which becomes exp(s e^{-sL}), and multiplies in the other order: a "
+        "smoothing filter much like GraphHeat's. It is not measured here yet."
     ),
     "graphsage": (
         "Mean aggregator, full batch, with the reference settings of Shchur et al. (2018), on rows "
