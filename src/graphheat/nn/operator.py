@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import torch
+from numpy.polynomial.chebyshev import poly2cheb
 from torch import Tensor
 
 from graphheat.errors import ParameterError
@@ -57,12 +58,14 @@ class HeatOperator:
         dtype: torch.dtype,
         *,
         series: _Series | None = None,
+        expansion: Expansion | None = None,
         method: str = "implicit",
     ) -> None:
         self.n, self.K, self.s, self.eps, self.tol, self.dtype = n, K, s, eps, tol, dtype
         self.method = method
         self._matrices = matrices  # none for K = 1 and a threshold, and for implicit products
         self._series = series
+        self._expansion = expansion
         self.nnz = sum(each.nnz for each in (matrices if series is None else [series.matrix]))
 
     def __call__(self, terms: list[Tensor], s: Tensor | None = None) -> Tensor:
@@ -100,8 +103,9 @@ class HeatOperator:
         series = self._series
         if s is not None:
             return _DiffusionInTime.apply(x, s, series, self.tol)
-        expansion = expand(self.s, self.tol, 1)
-        return symmetric_product(x, partial(series, expansion=expansion))
+        if self._expansion is None:
+            self._expansion = expand(self.s, self.tol, 1)
+        return symmetric_product(x, partial(series, expansion=self._expansion))
 
 
 class _RowOperator(HeatOperator):
@@ -139,6 +143,7 @@ def heat_operator(
     tol: float = 1e-6,
     threads: int | None = None,
     dtype: torch.dtype = torch.float32,
+    compiled_work: float = COMPILED_WORK,
     progress: Progress | None = None,
 ) -> HeatOperator:
     """Build the operator of a :class:`~graphheat.nn.HeatConv`.
@@ -152,6 +157,9 @@ def heat_operator(
         matrices e^{-ksL}, each computed exactly and thresholded once.
     zero_diagonal
         Set the kernels' diagonals to 0, as the paper's authors' code does; explicit only.
+    compiled_work
+        Implicit only: multiply-adds of a product from which compiled loops are used. Lower it for
+        an operator that is applied thousands of times.
     progress
         Called as ``progress(rows_done, n)`` while the last kernel is computed.
 
@@ -174,7 +182,8 @@ def heat_operator(
                 "The 'zero_diagonal' parameter of HeatConv needs an explicit kernel: give eps."
             )
         S = normalized_adjacency(adjacency, self_loops=self_loops, isolated=isolated)
-        return HeatOperator(n, K, s, None, [], tol, dtype, series=_Series.of(S, dtype))
+        series = _Series.of(S, dtype, compiled_work)
+        return HeatOperator(n, K, s, None, [], tol, dtype, series=series)
     eps = check_eps(eps, "HeatConv")
     matrices, method = [], "none"
     S = normalized_adjacency(adjacency, self_loops=self_loops, isolated=isolated)
@@ -188,6 +197,26 @@ def heat_operator(
             matrix = _without_diagonal(matrix)
         matrices.append(KernelMatrix.lay_out(matrix, S, dtype))
     return HeatOperator(n, K, s, eps, matrices, tol, dtype, method=method)
+
+
+def powers_operator(
+    graph: Graph, order: int, *, self_loops: float = 0.0, compiled_work: float = COMPILED_WORK
+) -> HeatOperator:
+    """Return the mean of the powers S⁰ … S^order in the place of e^{-sL}, K = 2.
+
+    GRAND's propagation (Feng et al. 2020), to be compared with heat. Its ``s`` is the mean number
+    of steps, order / 2, as s is that of heat.
+    """
+    order = check_count(order, "order", "powers_operator")
+    S = normalized_adjacency(graph.adjacency, self_loops=self_loops)
+    dtype, tol = torch.float32, 0.0
+    coefficients = poly2cheb(np.full(order + 1, 1 / (order + 1)))
+    expansion = Expansion(order / 2, coefficients, np.dtype(np.float32), 0.0, 0.0)
+    series = _Series.of(S, dtype, compiled_work)
+    return HeatOperator(
+        graph.n, 2, order / 2, None, [], tol, dtype,
+        series=series, expansion=expansion, method="powers",
+    )  # fmt: skip
 
 
 def symmetric_product(x: Tensor, multiply: Multiply) -> Tensor:
@@ -242,15 +271,16 @@ class _Series:
 
     tensor: Tensor
     matrix: sp.csr_array
+    compiled_work: float
 
     @classmethod
-    def of(cls, S: sp.csr_array, dtype: torch.dtype) -> _Series:
+    def of(cls, S: sp.csr_array, dtype: torch.dtype, compiled_work: float) -> _Series:
         tensor = to_torch(S, dtype)
-        return cls(tensor, S.astype(tensor.values().numpy().dtype))
+        return cls(tensor, S.astype(tensor.values().numpy().dtype), compiled_work)
 
     def __call__(self, x: Tensor, expansion: Expansion) -> Tensor:
         work = expansion.order * self.matrix.nnz * x.shape[1]
-        if work >= COMPILED_WORK and x.shape[1] >= 4 and numba_is_there():
+        if work >= self.compiled_work and x.shape[1] >= 4 and numba_is_there():
             block, threads = x.detach().numpy(), torch.get_num_threads()
             heat = compiled.diffuse(self.matrix, block, [expansion], threads=threads)
             return torch.from_numpy(heat[0])

@@ -20,12 +20,13 @@ from torch.nn.functional import cross_entropy
 from graphheat.errors import CheckpointError, GraphError, OutputError
 from graphheat.graph import Graph
 from graphheat.heat.kernel import Progress
-from graphheat.nn import HeatOperator
 from graphheat.training import checkpoint as checkpoint_file
 from graphheat.training.holdout import Roles, assign_roles
+from graphheat.training.learner import LabelLearner, Learner, ViewLearner
 from graphheat.training.network import build_network
+from graphheat.training.normalized import NormalizedLearner
 from graphheat.training.problem import Problem, prepare, reached
-from graphheat.training.recipes import check_seed, settings_for
+from graphheat.training.recipes import ConsistentSettings, check_seed, settings_for
 from graphheat.training.run import (
     HISTORY_COLUMNS,
     ROLE_NAMES,
@@ -141,18 +142,23 @@ def train(
         return trainer.run(callback)
 
 
-class _Part(NamedTuple):
-    """The nodes of one role: their labels, and the last layer's operator for them alone."""
-
-    labels: Tensor
-    operator: HeatOperator
-
-
 @dataclass
 class _Best:
+    """The weights to keep, and how good validation has been."""
+
     loss: float = math.inf
+    accuracy: float = -math.inf
+    improved: int = 0  # the last epoch at which either was as good as ever
     epoch: int = 0
     weights: dict[str, Tensor] = field(default_factory=dict)
+
+    def take(self, epoch: int, loss: float, accuracy: float, keep: str) -> bool:
+        """Note an epoch's validation; return whether its weights are to be kept."""
+        lower, as_right = loss < self.loss, accuracy >= self.accuracy
+        if lower or as_right:
+            self.improved = epoch
+        self.loss, self.accuracy = min(self.loss, loss), max(self.accuracy, accuracy)
+        return as_right if keep == "accuracy" else lower
 
 
 class _Trainer:
@@ -170,16 +176,10 @@ class _Trainer:
         self.watch = np.empty(0, dtype=np.int64) if watch is None else watch
         self.roles: Roles = assign_roles(problem.graph, seed)
         torch.manual_seed(seed)
-        settings = problem.settings
-        self.model = build_network(problem.x.size(1), len(problem.graph.classes), settings)
-        # Adam's weight_decay adds l2·W to the gradient: that of l2·½‖W‖².
-        self.optimizer = torch.optim.Adam(
-            [
-                {"params": self.model.first.parameters(), "weight_decay": settings.l2},
-                {"params": self.model.second.parameters(), "weight_decay": 0.0},
-            ],
-            lr=settings.learning_rate,
-        )
+        # Watched nodes ride along with the validation nodes, in one pass.
+        looked_at = np.concatenate([self.roles.val, self.watch])
+        self.learner = build_learner(problem, self.roles.train, looked_at, seed)
+        self.optimizer = torch.optim.Adam(self.learner.groups(), lr=problem.settings.learning_rate)
         self.history: History = {name: [] for name in HISTORY_COLUMNS}
         self.best = _Best()
         self.seconds = 0.0
@@ -195,16 +195,13 @@ class _Trainer:
         return most if len(self.roles.val) else min(most, FIXED_EPOCHS)
 
     def run(self, callback: Callable[[Epoch], None] | None) -> Run:
-        train = self._part(self.roles.train)
-        # Watched nodes ride along with the validation nodes, in one pass.
-        val = self._part(np.concatenate([self.roles.val, self.watch]))
+        self.learner.start(self.epoch)
         started = last_saved = time.monotonic()
         before = self.seconds
         try:
             while not self._done():
                 self.between_epochs = False
-                loss = self._step(train)
-                watched = self._evaluate(loss, val)
+                watched = self._evaluate(self._step())
                 self.between_epochs = True
                 now = time.monotonic()
                 self.seconds = before + now - started
@@ -229,35 +226,32 @@ class _Trainer:
             run.save(self.path)
         return run
 
-    def _part(self, nodes: NDArray[np.int64]) -> _Part:
-        index = torch.tensor(nodes)
-        labels = torch.tensor(self.problem.graph.labels)[index]
-        return _Part(labels, self.problem.operator.rows(index))
-
-    def _step(self, train: _Part) -> float:
-        self.model.train()
+    def _step(self) -> float:
+        self.learner.module.train()
         self.optimizer.zero_grad()
-        logits = self.model(self.problem.x, self.problem.operator, last=train.operator)
-        loss = cross_entropy(logits, train.labels)
-        loss.backward()
+        loss = self.learner.loss()
+        loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
         return loss.item()
 
-    def _evaluate(self, loss: float, part: _Part) -> NDArray[np.int64]:
+    def _evaluate(self, loss: float) -> NDArray[np.int64]:
         val_loss, val_accuracy, watched = math.nan, math.nan, self.watch
         validated = len(self.roles.val)
-        if len(part.labels):
-            logits = self._logits(part.operator)
+        if validated or len(self.watch):
+            self.learner.module.eval()
+            with torch.no_grad():
+                logits = self.learner.logits()
             watched = logits[validated:].argmax(1).numpy()
-            logits, labels = logits[:validated], part.labels[:validated]
+            logits = logits[:validated]
         if validated:
+            labels = torch.tensor(self.problem.graph.labels[self.roles.val])
             val_loss = cross_entropy(logits, labels).item()
             val_accuracy = (logits.argmax(1) == labels).double().mean().item()
         for name, value in zip(HISTORY_COLUMNS, (loss, val_loss, val_accuracy), strict=True):
             self.history[name].append(value)
-        if val_loss < self.best.loss or not validated:
-            weights = {k: v.detach().clone() for k, v in self.model.state_dict().items()}
-            self.best = _Best(val_loss, self.epoch, weights)
+        keep = getattr(self.problem.settings, "keep", "loss")
+        if self.best.take(self.epoch, val_loss, val_accuracy, keep) or not validated:
+            self.best.epoch, self.best.weights = self.epoch, self.learner.weights()
         return watched
 
     def _done(self) -> bool:
@@ -270,20 +264,15 @@ class _Trainer:
             return True  # diverged: later epochs cannot come back
         if settings.stopping == "patience":
             return self.epoch - self.best.epoch >= settings.patience
+        if settings.stopping == "either":
+            return self.epoch - self.best.improved >= settings.patience
         window = losses[-(settings.patience + 1) : -1]
         return self.epoch > settings.patience and losses[-1] > float(np.mean(window))
 
-    def _logits(self, last: HeatOperator | None = None) -> Tensor:
-        self.model.eval()
-        with torch.no_grad():
-            return self.model(self.problem.x, self.problem.operator, last=last)
-
     def _finish(self) -> Run:
         graph, settings = self.problem.graph, self.problem.settings
-        if self.best.weights:
-            self.model.load_state_dict(self.best.weights)
-        probabilities = torch.softmax(self._logits(), dim=1).numpy()
-        if not self.best.weights or not np.isfinite(probabilities).all():
+        probabilities = self._probabilities() if self.best.weights else np.full(1, math.nan)
+        if not np.isfinite(probabilities).all():
             raise GraphError(
                 "Training diverged: the features are too large for these settings. "
                 "Scale the features, or lower learning_rate."
@@ -313,13 +302,22 @@ class _Trainer:
             source=self.source,
         )
 
+    def _probabilities(self) -> NDArray[np.float32]:
+        problem = self.problem
+        network = build_network(problem.x.size(1), len(problem.graph.classes), problem.settings)
+        network.load_state_dict(self.best.weights)
+        network.eval()
+        with torch.no_grad():
+            logits = network(problem.x, problem.operator)
+        return torch.softmax(logits, dim=1).numpy()
+
     # ------------------------------------------------------------------ checkpoint
 
     def _save(self) -> None:
         if self.path is None or not self.best.weights:
             return
         tensors = {f"best/{k}": v for k, v in self.best.weights.items()}
-        tensors |= {f"now/{k}": v for k, v in self.model.state_dict().items()}
+        tensors |= {f"now/{k}": v for k, v in self.learner.module.state_dict().items()}
         for index, state in self.optimizer.state_dict()["state"].items():
             tensors |= {f"adam/{index}/{k}": v for k, v in state.items()}
         tensors |= history_tensors(self.history)
@@ -335,7 +333,6 @@ class _Trainer:
             "classes": list(self.problem.graph.classes),
             "epoch": self.epoch,
             "best_epoch": self.best.epoch,
-            "best_loss": self.best.loss,
             "seconds": self.seconds,
             "source": self.source,
         }
@@ -344,7 +341,7 @@ class _Trainer:
     def restore(self, header: dict[str, Any], tensors: dict[str, Tensor]) -> None:
         """Take up the state that :meth:`_save` wrote."""
         try:
-            self.model.load_state_dict(with_prefix(tensors, "now/"))
+            self.learner.module.load_state_dict(with_prefix(tensors, "now/"))
             state: dict[int, dict[str, Tensor]] = {}
             for name, tensor in with_prefix(tensors, "adam/").items():
                 index, key = name.split("/")
@@ -352,12 +349,33 @@ class _Trainer:
             groups = self.optimizer.state_dict()["param_groups"]
             self.optimizer.load_state_dict({"state": state, "param_groups": groups})
             self.history = history_from(tensors)
-            best = with_prefix(tensors, "best/")
-            self.best = _Best(header["best_loss"], header["best_epoch"], best)
+            self.best = self._best_of_history()
+            self.best.epoch = header["best_epoch"]
+            self.best.weights = with_prefix(tensors, "best/")
             self.seconds = header["seconds"]
             torch.set_rng_state(tensors["random"])
         except (KeyError, RuntimeError, ValueError) as error:
             raise CheckpointError(f"The checkpoint does not fit this network: {error}.") from error
+
+    def _best_of_history(self) -> _Best:
+        best, keep = _Best(), getattr(self.problem.settings, "keep", "loss")
+        losses, accuracies = self.history["val_loss"], self.history["val_accuracy"]
+        for epoch, (loss, accuracy) in enumerate(zip(losses, accuracies, strict=True), start=1):
+            if best.take(epoch, loss, accuracy, keep) or not len(self.roles.val):
+                best.epoch = epoch
+        return best
+
+
+def build_learner(
+    problem: Problem, train: NDArray[np.int64], looked_at: NDArray[np.int64], seed: int
+) -> Learner:
+    """Return what the settings ask for, its weights drawn from torch's random state."""
+    settings = problem.settings
+    if not isinstance(settings, ConsistentSettings):
+        return LabelLearner(problem, train, looked_at)
+    if settings.normalize:
+        return NormalizedLearner(problem, train, looked_at, seed)
+    return ViewLearner(problem, train, looked_at)
 
 
 def _check_same_run(path: Path, header: dict[str, Any], problem: Problem, seed: int) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import choose
 from graphheat.heat.ranges import check_count, check_eps, check_number, check_s
 from graphheat.training.scaling import ScalingKind, suitable_scaling
+
+Propagation = Literal["heat", "powers"]
+Stopping = Literal["patience", "mean", "either"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Settings:
     learning_rate: float = 0.01
     max_epochs: int = 1000
     patience: int = 200
-    stopping: Literal["patience", "mean"] = "patience"
+    stopping: Stopping = "patience"
     zero_diagonal: bool = False
     scaling: ScalingKind = "rows"
 
@@ -50,14 +53,70 @@ class Settings:
         """Return the settings as plain values, ready for JSON."""
         return asdict(self)
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Settings:
+    @staticmethod
+    def from_dict(values: Mapping[str, Any]) -> Settings:
         """Rebuild settings from :meth:`as_dict`."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in values.items() if name in known})
+        kind = type(RECIPES.get(values.get("recipe", "paper"), Settings()))
+        known = {field.name for field in fields(kind)}
+        return kind(**{name: value for name, value in values.items() if name in known})
+
+
+@dataclass(frozen=True)
+class ConsistentSettings(Settings):
+    """Settings of the network that is taught to agree with itself.
+
+    At each step ``views`` copies of the graph are made, in each of which the features of a random
+    share ``drop_nodes`` of the nodes are missing. The loss on the labels gains ``consistency``
+    times the cross-entropy between what the views say together, sharpened, and what each says, in
+    the mean over *all* nodes: what a node is called must not hang on whose features happen to be
+    there. This is how unlabelled nodes teach.
+
+    Attributes
+    ----------
+    self_loops
+        Weight of a self-loop that is added to each node before the Laplacian is built.
+    input_dropout, dropout
+        Of the features' non-zeros (the same ones in all views) and of the hidden units.
+    l2
+        λ of λ·½‖W‖² on all weights.
+    warmup
+        Epochs over which ``consistency`` grows to its full weight.
+    sharpening
+        T of p^{1/T}, normalised: the smaller, the more decided the mean that views are drawn to.
+    normalize
+        Whether heat is in the first layer only, in front of a batch-normalised network that a step
+        shows the training nodes and ``batch`` random others; see
+        :mod:`graphheat.training.normalized`.
+    stopping, keep
+        ``"either"``: stop when neither validation loss nor validation accuracy has been as good as
+        the best so far for ``patience`` epochs. ``keep`` says of which of the two the best weights
+        are kept.
+    propagation
+        ``"heat"``, or ``"powers"``: the mean of the powers 0 … ``order`` of S, as GRAND has it, in
+        place of e^{-sL}; for comparison.
+    """
+
+    recipe: str = "consistent"
+    eps: float | None = None
+    hidden: int = 32
+    max_epochs: int = 2000
+    self_loops: float = 1.0
+    input_dropout: float = 0.5
+    views: int = 4
+    drop_nodes: float = 0.5
+    consistency: float = 1.0
+    warmup: int = 100
+    sharpening: float = 0.5
+    normalize: bool = False
+    batch: int = 1000
+    stopping: Stopping = "either"
+    keep: Literal["loss", "accuracy"] = "loss"
+    propagation: Propagation = "heat"
+    order: int = 8
 
 
 RECIPES: dict[str, Settings] = {
+    "consistent": ConsistentSettings(),
     "paper": Settings(),
     "authors": Settings(recipe="authors", zero_diagonal=True, stopping="mean"),
 }
@@ -90,8 +149,10 @@ def settings_for(
     """
     choose("fit", "recipe", recipe, tuple(RECIPES))
     base = RECIPES[recipe]
-    default_s, default_eps = PUBLISHED.get(graph.name, (base.s, base.eps))
-    unknown = set(changes) - {field.name for field in fields(Settings)}
+    default_s, default_eps = base.s, base.eps
+    if not isinstance(base, ConsistentSettings):
+        default_s, default_eps = PUBLISHED.get(graph.name, (base.s, base.eps))
+    unknown = set(changes) - {field.name for field in fields(base)}
     if unknown:
         raise ParameterError(f"fit has no setting {sorted(unknown)[0]!r}.")
     changes.setdefault("scaling", suitable_scaling(graph))
@@ -115,7 +176,7 @@ def check_seed(seed: int) -> int:
 
 def _checked(settings: Settings) -> Settings:
     choose("fit", "scaling", settings.scaling, ("rows", "columns", "none"))
-    choose("fit", "stopping", settings.stopping, ("patience", "mean"))
+    choose("fit", "stopping", settings.stopping, get_args(Stopping))
     if isinstance(settings.eps, str):
         raise ParameterError(
             "The 'eps' parameter of fit must be a number in [0, 1), None or 'recipe'. "
@@ -140,4 +201,32 @@ def _checked(settings: Settings) -> Settings:
             f"The {checked.recipe!r} recipe zeroes the kernel's diagonal and so needs an explicit "
             "kernel: give eps."
         )
-    return checked
+    return _checked_consistent(checked) if isinstance(checked, ConsistentSettings) else checked
+
+
+def _checked_consistent(settings: ConsistentSettings) -> ConsistentSettings:
+    if settings.eps is not None:
+        raise ParameterError(
+            "The 'consistent' recipe diffuses without a kernel matrix: leave eps alone, or give "
+            "eps=None."
+        )
+    if settings.K != 2:
+        raise ParameterError(f"The 'consistent' recipe has K = 2 terms; got K={settings.K}.")
+    choose("fit", "keep", settings.keep, ("loss", "accuracy"))
+    choose("fit", "propagation", settings.propagation, get_args(Propagation))
+
+    def share(name: str) -> float:
+        return check_number(getattr(settings, name), name, "fit", 0.0, 1.0, right="open")
+
+    return replace(
+        settings,
+        self_loops=check_number(settings.self_loops, "self_loops", "fit", 0.0, float("inf")),
+        input_dropout=share("input_dropout"),
+        views=check_count(settings.views, "views", "fit"),
+        drop_nodes=share("drop_nodes"),
+        consistency=check_number(settings.consistency, "consistency", "fit", 0.0, float("inf")),
+        warmup=check_count(settings.warmup, "warmup", "fit"),
+        sharpening=check_number(settings.sharpening, "sharpening", "fit", 0.0, 1.0, left="open"),
+        batch=check_count(settings.batch, "batch", "fit"),
+        order=check_count(settings.order, "order", "fit"),
+    )

@@ -1,0 +1,150 @@
+"""Heat, then a batch-normalised network: taught on views that were diffused beforehand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import relu
+
+from graphheat.errors import GraphError
+from graphheat.nn import HeatOperator, SparseFeatures
+from graphheat.training.drops import kept_share
+from graphheat.training.learner import Weights, agreement_loss
+from graphheat.training.problem import Problem
+from graphheat.training.recipes import ConsistentSettings
+
+VIEWS = 8  # that are held at a time
+EVERY = 10  # steps after which the oldest view is drawn anew
+MEMORY = 4e9  # bytes that all views may take
+
+
+class NormalizedLearner:
+    """Heat in the first layer only, batch normalisation before and behind the hidden layer.
+
+    With x̄ = e^{-sL}(M ⊙ X) for a random choice M of the nodes that keep their features,
+
+        logits = norm(ReLU(norm(x̄) Θ¹ + b¹)) Θ² + b².
+
+    Views x̄ are dense, shape (n, f); eight of them are held, of which a step takes some, and every
+    tenth step the oldest is drawn anew. A step looks at the training nodes and at ``batch`` random
+    others. At prediction both normalisations are affine, so that they fold into the weights: what
+    comes of the training is a :class:`~graphheat.nn.GraphHeat` with Θ¹_0 = 0 and Θ²_1 = 0.
+    """
+
+    def __init__(
+        self, problem: Problem, train: NDArray[Any], looked_at: NDArray[Any], seed: int
+    ) -> None:
+        assert isinstance(problem.settings, ConsistentSettings)
+        self.problem, self.settings, self.seed = problem, problem.settings, seed
+        n, f = problem.x.size(0), problem.x.size(1)
+        if 4.0 * n * f * (VIEWS + 1) > MEMORY:
+            raise GraphError(
+                f"normalize=True holds {VIEWS + 1} dense matrices of {n:,} × {f:,}, more than "
+                f"{MEMORY / 1e9:g} GB; pass normalize=False."
+            )
+        self.module = _Network(f, self.settings.hidden, len(problem.graph.classes))
+        self.train = torch.tensor(train)
+        self.labels = torch.tensor(problem.graph.labels[train])
+        self._dense = _dense(problem.x)
+        self._looked_at = self._diffuse(self._dense)[torch.tensor(looked_at)]
+        self._views: list[Tensor] = []
+        self._step = 0
+
+    def groups(self) -> list[dict[str, Any]]:
+        """Return all weights, with L2."""
+        return [{"params": self.module.parameters(), "weight_decay": self.settings.l2}]
+
+    def start(self, epoch: int) -> None:
+        """Draw the views that the steps after ``epoch`` begin with."""
+        self._step = epoch
+        newest = epoch // EVERY
+        self._views = [self._view(age) for age in range(newest, newest + VIEWS)]
+
+    def loss(self) -> Tensor:
+        """Return the loss of the next step."""
+        settings, n = self.settings, self.problem.graph.n
+        others = torch.randperm(n)[: settings.batch]
+        nodes = torch.cat([self.train, others])
+        chosen = torch.randperm(VIEWS)[: settings.views].tolist()
+        logits = torch.stack([self._logits(self._views[v][nodes]) for v in chosen], dim=1)
+        self._step += 1
+        if self._step % EVERY == 0:
+            newest = self._step // EVERY
+            self._views = [*self._views[1:], self._view(newest + VIEWS - 1)]
+        known = torch.arange(len(self.train))
+        return agreement_loss(logits, known, self.labels, settings, self._step)
+
+    def logits(self) -> Tensor:
+        """Return the logits of the nodes that are looked at, all features in place."""
+        return self._logits(self._looked_at)
+
+    def weights(self) -> Weights:
+        """Fold the normalisations into the weights of a GraphHeat network."""
+        net = self.module
+        with torch.no_grad():
+            scale, shift = _affine(net.before)
+            first = net.first.weight.T
+            inner = first * scale[:, None]
+            inner_bias = net.first.bias + shift @ first
+            scale, shift = _affine(net.behind)
+            second = net.second.weight.T
+            outer = second * scale[:, None]
+            outer_bias = net.second.bias + shift @ second
+            return {
+                "first.weight": torch.stack([torch.zeros_like(inner), inner]),
+                "first.bias": inner_bias,
+                "second.weight": torch.stack([outer, torch.zeros_like(outer)]),
+                "second.bias": outer_bias,
+            }
+
+    def _logits(self, x: Tensor) -> Tensor:
+        training = self.module.training
+        drops = (self.settings.input_dropout, self.settings.dropout) if training else (0.0, 0.0)
+        logits: Tensor = self.module(x, *drops)
+        return logits
+
+    def _view(self, number: int) -> Tensor:
+        """Return the view of a number, which with the seed decides it: a resumed run's is equal."""
+        random = np.random.default_rng([self.seed, number])
+        share = self.settings.drop_nodes
+        kept = (random.random(len(self._dense)) >= share) / (1 - share)
+        return self._diffuse(self._dense * torch.tensor(kept, dtype=torch.float32)[:, None])
+
+    def _diffuse(self, x: Tensor) -> Tensor:
+        operator: HeatOperator = self.problem.operator
+        with torch.no_grad():
+            return operator([torch.zeros(()), x])
+
+
+class _Network(nn.Module):
+    def __init__(self, features: int, hidden: int, classes: int) -> None:
+        super().__init__()
+        self.before = nn.BatchNorm1d(features)
+        self.first = nn.Linear(features, hidden)
+        self.behind = nn.BatchNorm1d(hidden)
+        self.second = nn.Linear(hidden, classes)
+
+    def forward(self, x: Tensor, input_dropout: float, dropout: float) -> Tensor:
+        """Return logits, shape (r, c), of diffused features, shape (r, f)."""
+        x = self.before(x)
+        x = x * kept_share(tuple(x.shape), input_dropout)
+        hidden = self.behind(relu(self.first(x)))
+        hidden = hidden * kept_share(tuple(hidden.shape), dropout)
+        return self.second(hidden)
+
+
+def _affine(norm: nn.BatchNorm1d) -> tuple[Tensor, Tensor]:
+    """Return scale and shift of a normalisation at prediction: x ↦ x·scale + shift."""
+    assert norm.running_mean is not None and norm.running_var is not None
+    scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+    return scale, norm.bias - norm.running_mean * scale
+
+
+def _dense(x: Tensor | SparseFeatures) -> Tensor:
+    if not isinstance(x, SparseFeatures):
+        return x
+    return x @ torch.eye(x.size(1))

@@ -1,0 +1,150 @@
+"""The recipe that is taught to agree with itself, on graphs whose answers are known."""
+
+import numpy as np
+import pytest
+import torch
+
+from graphheat.datasets import block_model
+from graphheat.errors import GraphHeatError
+from graphheat.heat import normalized_adjacency
+from graphheat.nn.operator import powers_operator
+from graphheat.training import Run, fit, prepare, settings_for
+from graphheat.training.drops import drop_values, kept_share
+from graphheat.training.learner import ViewLearner, agreement_loss
+from graphheat.training.normalized import NormalizedLearner
+
+GRAPH = block_model(90, 3, features=8, labels_per_class=5, seed=0)
+BRIEF = {"max_epochs": 25}
+KINDS = [{}, {"normalize": True, "batch": 20}]
+
+
+def problem(**changes):
+    return prepare(GRAPH, settings_for(GRAPH, "consistent", s=2.0, **changes))
+
+
+@pytest.mark.parametrize("changes", KINDS)
+def test_it_learns_what_the_blocks_are(changes):
+    run = fit(GRAPH, "consistent", s=2.0, max_epochs=150, **changes)
+    assert run.recipe == "consistent"
+    assert run.test_accuracy > 0.8
+
+
+@pytest.mark.parametrize("changes", KINDS)
+@pytest.mark.parametrize("epoch", [1, 10, 13])
+def test_a_run_that_was_stopped_goes_on_to_the_same_end(tmp_path, changes, epoch):
+    options = {"s": 2.0, **BRIEF, **changes}
+    whole = fit(GRAPH, "consistent", **options)
+
+    def stop(now):
+        if now.epoch == epoch:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "run.safetensors"
+    with pytest.raises(KeyboardInterrupt):
+        fit(GRAPH, "consistent", checkpoint=path, callback=stop, **options)
+    resumed = fit(GRAPH, "consistent", checkpoint=path, resume=True, **options)
+    assert resumed.history == whole.history
+    assert resumed.best_epoch == whole.best_epoch
+    assert np.array_equal(resumed.probabilities, whole.probabilities)
+
+
+def test_a_run_survives_its_file(tmp_path):
+    run = fit(GRAPH, "consistent", **BRIEF)
+    run.save(tmp_path / "run.safetensors")
+    read = Run.load(tmp_path / "run.safetensors")
+    assert read.settings == run.settings
+    assert np.array_equal(read.probabilities, run.probabilities)
+
+
+def test_views_without_drops_are_the_network_itself():
+    whole = problem(input_dropout=0.0, dropout=0.0, drop_nodes=0.0)
+    everyone = np.arange(GRAPH.n)
+    learner = ViewLearner(whole, everyone, everyone)
+    views = learner.views().detach()
+    assert views.shape == (GRAPH.n, whole.settings.views, 3)
+    expected = learner.logits().detach()
+    for view in views.unbind(1):
+        assert torch.allclose(view, expected, atol=1e-5)
+
+
+def test_a_node_without_features_gives_nothing_to_its_view():
+    whole = problem(input_dropout=0.0, dropout=0.0, drop_nodes=0.9)
+    learner = ViewLearner(whole, np.arange(GRAPH.n), np.arange(GRAPH.n))
+    torch.manual_seed(3)
+    kept = kept_share((GRAPH.n, whole.settings.views, 1), 0.9)
+    torch.manual_seed(3)
+    views = learner.views().detach()
+    for view, mask in zip(views.unbind(1), kept.unbind(1), strict=True):
+        expected = learner.module(whole.x * mask, whole.operator).detach()
+        assert torch.allclose(view, expected, atol=1e-4)
+
+
+def test_normalisations_fold_into_the_weights():
+    whole = problem(normalize=True, batch=20)
+    everyone = np.arange(GRAPH.n)
+    learner = NormalizedLearner(whole, everyone[:20], everyone, seed=0)
+    learner.start(0)
+    optimizer = torch.optim.Adam(learner.groups(), lr=0.1)
+    for _ in range(12):
+        optimizer.zero_grad()
+        learner.loss().backward()
+        optimizer.step()
+    learner.module.eval()
+    from graphheat.training.network import build_network
+
+    network = build_network(8, 3, whole.settings)
+    network.load_state_dict(learner.weights())
+    network.eval()
+    with torch.no_grad():
+        assert torch.allclose(network(whole.x, whole.operator), learner.logits(), atol=1e-4)
+
+
+def test_views_that_agree_cost_their_own_doubt_alone():
+    settings = settings_for(GRAPH, "consistent", sharpening=1.0, consistency=2.0)
+    logits = torch.randn(5, 1, 3).expand(5, 2, 3)
+    p = logits[:, 0].softmax(dim=1)
+    entropy = -(p * p.log()).sum(dim=1).mean()
+    train, labels = torch.tensor([0]), torch.tensor([1])
+    whole = agreement_loss(logits, train, labels, settings, step=settings.warmup)
+    assert float(whole) == pytest.approx(float(2 * entropy - p[0, 1].log()), rel=1e-5)
+    half = agreement_loss(logits, train, labels, settings, step=settings.warmup // 2)
+    assert float(half) == pytest.approx(float(entropy - p[0, 1].log()), rel=1e-5)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
+def test_drops_are_as_many_as_asked_and_keep_the_mean(p):
+    torch.manual_seed(0)
+    kept = kept_share((200_000,), p)
+    assert float((kept == 0).float().mean()) == pytest.approx(p, abs=0.006)
+    assert float(kept.mean()) == pytest.approx(1.0, abs=0.03)
+
+
+def test_no_drops_leave_everything():
+    x = torch.randn(4, 3)
+    assert torch.equal(drop_values(x, 0.0), x)
+
+
+def test_powers_are_their_mean():
+    S = normalized_adjacency(GRAPH.adjacency, self_loops=1.0).toarray()
+    expected = sum(np.linalg.matrix_power(S, k) for k in range(5)) / 5
+    x = torch.randn(GRAPH.n, 4)
+    found = powers_operator(GRAPH, 4, self_loops=1.0)([torch.zeros_like(x), x])
+    assert np.allclose(found.numpy(), expected @ x.numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "changes, word",
+    [
+        ({"eps": 1e-4}, "eps"),
+        ({"K": 3}, "K"),
+        ({"views": 0}, "views"),
+        ({"drop_nodes": 1.0}, "drop_nodes"),
+        ({"sharpening": 0.0}, "sharpening"),
+        ({"keep": "last"}, "keep"),
+        ({"propagation": "cold"}, "propagation"),
+        ({"nothing": 1}, "nothing"),
+    ],
+)
+def test_bad_settings_are_named(changes, word):
+    with pytest.raises(GraphHeatError, match=word):
+        settings_for(GRAPH, "consistent", **changes)
