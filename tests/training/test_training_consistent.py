@@ -79,6 +79,13 @@ def test_a_node_without_features_gives_nothing_to_its_view():
         assert torch.allclose(view, expected, atol=1e-4)
 
 
+def test_without_the_identity_its_weights_stay_zero():
+    run = fit(GRAPH, "consistent", identity=False, **BRIEF)
+    for layer in ("first", "second"):
+        assert not run.weights[f"{layer}.weight"][0].any()
+        assert run.weights[f"{layer}.weight"][1].any()
+
+
 def test_normalisations_fold_into_the_weights():
     whole = problem(normalize=True, batch=20)
     everyone = np.arange(GRAPH.n)

@@ -103,6 +103,9 @@ class ViewLearner(LabelLearner):
         super().__init__(problem, train, looked_at)
         self.train = torch.tensor(train)
         self._step = 0
+        if not _settings(problem).identity:
+            for layer in (self.module.first, self.module.second):
+                _hold_at_zero(layer.weight)
 
     def groups(self) -> list[dict[str, Any]]:
         """Return all weights, with L2."""
@@ -169,6 +172,15 @@ def sharpened(p: Tensor, temperature: float) -> Tensor:
     """
     powers = p.pow(1 / temperature)
     return powers / powers.sum(dim=1, keepdim=True)
+
+
+def _hold_at_zero(weight: nn.Parameter) -> None:
+    """Set Θ_0 of a layer's weights, shape (K, f, c), to 0 and keep it there."""
+    mask = torch.ones(len(weight), 1, 1)
+    mask[0] = 0
+    with torch.no_grad():
+        weight.mul_(mask)
+    weight.register_hook(lambda gradient: gradient * mask)
 
 
 def copied(module: nn.Module) -> Weights:

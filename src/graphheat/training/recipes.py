@@ -91,6 +91,8 @@ class ConsistentSettings(Settings):
         ``"either"``: stop when neither validation loss nor validation accuracy has been as good as
         the best so far for ``patience`` epochs. ``keep`` says of which of the two the best weights
         are kept.
+    identity
+        Whether layers have the term θ0·x; without it only e^{-sL}x is left, for comparison.
     propagation
         ``"heat"``, or ``"powers"``: the mean of the powers 0 … ``order`` of S, as GRAND has it, in
         place of e^{-sL}; for comparison.
@@ -111,6 +113,7 @@ class ConsistentSettings(Settings):
     batch: int = 1000
     stopping: Stopping = "either"
     keep: Literal["loss", "accuracy"] = "loss"
+    identity: bool = True
     propagation: Propagation = "heat"
     order: int = 8
 
