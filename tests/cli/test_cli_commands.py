@@ -20,6 +20,7 @@ RUN_FILES = [
     "history.csv",
     "metrics.json",
     "predictions.csv",
+    "reliability.png",
     "training.png",
 ]
 
@@ -179,7 +180,7 @@ def test_fit_writes_a_row_a_node_and_a_row_an_epoch(graph, tmp_path):
     result = ask("fit", graph, "--epochs", "5", "--out", out)
     table = pandas.read_csv(out / "predictions.csv")
     head = ["node", "label", "predicted", "confidence", "reached", "split", "p_0", "p_1", "p_2"]
-    assert list(table.columns) == head
+    assert list(table.columns) == [*head, "calibrated"]
     assert table["node"].tolist() == list(range(60))
     tested = table[table["split"] == "test"]
     accuracy = (tested["label"] == tested["predicted"]).mean()
