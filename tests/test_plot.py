@@ -30,6 +30,17 @@ def test_the_confusion_matrix_counts_every_test_node(run):
     assert counted == (run.roles == 3).sum()
 
 
+def test_the_reliability_diagram_counts_every_test_node_and_names_the_errors(run):
+    ax = plot.reliability(run)
+    assert sum(int(text.get_text()) for text in ax.texts) == (run.roles == 3).sum()
+    report = run.calibration_report()
+    for key in ("error_before", "error_after", "expected_by_chance"):
+        assert f"{report[key]:.3f}" in ax.get_title()
+    labels = {text.get_text() for text in ax.get_legend().get_texts()}
+    assert labels == {"before", "perfect", f"after scaling, T = {run.temperature:.2f}"}
+    assert plot.reliability(run, ax) is ax
+
+
 def test_axes_that_are_given_are_drawn_on(run):
     ax = plot.new_axes()
     assert plot.training_curve(run, ax) is ax

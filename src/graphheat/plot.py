@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn import metrics
 
+from graphheat import calibration
 from graphheat.io import replacing
 from graphheat.training.run import ROLE_NAMES, Labelling
 
@@ -88,4 +89,53 @@ def confusion_matrix(run: Labelling, role: str = "test", ax: Axes | None = None)
                 color="white" if share[i, j] > 0.55 else "black",
             )  # fmt: skip
     ax.set_title(f"{run.name}: {role} nodes", fontsize=11)
+    return ax
+
+
+def reliability(run: Labelling, ax: Axes | None = None, *, role: str = "test") -> Axes:
+    """Draw how often nodes are right (bars) beside how sure the run is of them (the diagonal).
+
+    Bars are the nodes of a role in 15 bins of confidence, after temperature scaling where a
+    temperature is known; the number on a bar is how many nodes it holds, and the step line is the
+    network's own confidence, unscaled. On the diagonal confidence is accuracy.
+    """
+    ax = new_axes(5.6, 5.0) if ax is None else ax
+    nodes = run.members(role)
+    own = calibration.reliability(run.probabilities, run.labels, nodes)
+    scaled = run.probabilities if run.calibrated is None else run.calibrated
+    shown = calibration.reliability(scaled, run.labels, nodes)
+    held = shown.counts > 0
+    width = shown.edges[1]
+    ax.bar(
+        shown.edges[:-1][held], shown.accuracy[held], width=width, align="edge", color=BLUE,
+        alpha=0.75, edgecolor="white", lw=0.8,
+        label="accuracy" if run.calibrated is None else f"after scaling, T = {run.temperature:.2f}",
+    )  # fmt: skip
+    if run.calibrated is not None:
+        some = own.counts > 0
+        ax.hlines(
+            own.accuracy[some], own.edges[:-1][some], own.edges[1:][some],
+            color=ORANGE, lw=2.0, label="before",
+        )  # fmt: skip
+    ax.plot([0, 1], [0, 1], color=GREY, lw=1.0, ls="--", label="perfect")
+    for left, count, height in zip(
+        shown.edges[:-1][held], shown.counts[held], shown.accuracy[held], strict=True
+    ):
+        # Inside a tall bar, above a short one: never outside the axes.
+        inside = height > 0.12
+        ax.text(
+            left + width / 2, 0.015 if inside else height + 0.015, str(count), ha="center",
+            va="bottom", fontsize=7, color="white" if inside else GREY, rotation=90,
+        )  # fmt: skip
+    chance = calibration.expected_by_chance(scaled, nodes)
+    words = f"calibration error {own.error:.3f}"
+    if run.calibrated is not None:
+        words += f" before, {shown.error:.3f} after"
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal")
+    ax.legend(loc="upper left", frameon=False, fontsize=9)
+    ax.set_title(
+        f"{run.name}, recipe {run.recipe}, seed {run.seed}: {len(nodes):,} {role} nodes\n"
+        f"{words}; by chance {chance:.3f}",
+        fontsize=10,
+    )
     return ax

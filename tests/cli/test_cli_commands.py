@@ -20,6 +20,7 @@ RUN_FILES = [
     "history.csv",
     "metrics.json",
     "predictions.csv",
+    "reliability.png",
     "training.png",
 ]
 
@@ -171,7 +172,10 @@ def test_fit_prints_its_numbers_and_writes_its_files(graph, tmp_path):
     assert result["test_accuracy_mean"] == run["test_accuracy"]
     assert result["test_accuracy_std"] == 0
     assert files(out) == RUN_FILES
-    assert json.loads((out / "metrics.json").read_text())["runs"] == result["runs"]
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert metrics["runs"] == result["runs"]
+    assert metrics["calibration"]["temperature"] > 0
+    assert 0 < metrics["calibration"]["error_after"] < 1
 
 
 def test_fit_writes_a_row_a_node_and_a_row_an_epoch(graph, tmp_path):
@@ -179,7 +183,7 @@ def test_fit_writes_a_row_a_node_and_a_row_an_epoch(graph, tmp_path):
     result = ask("fit", graph, "--epochs", "5", "--out", out)
     table = pandas.read_csv(out / "predictions.csv")
     head = ["node", "label", "predicted", "confidence", "reached", "split", "p_0", "p_1", "p_2"]
-    assert list(table.columns) == head
+    assert list(table.columns) == [*head, "calibrated"]
     assert table["node"].tolist() == list(range(60))
     tested = table[table["split"] == "test"]
     accuracy = (tested["label"] == tested["predicted"]).mean()

@@ -123,6 +123,15 @@ def test_probabilities_sets_and_reasons_of_a_run(run, whole):
     assert (np.diff(order) >= -1e-4).all()  # least confident first
 
 
+def test_nodes_that_calibrate_are_shown_as_validation_nodes(whole):
+    val = BLOCKS.split["val"]
+    graph = BLOCKS.with_split(**{**BLOCKS.split, "val": val[::2], "calibration": val[1::2]})
+    header, blocks = run_data(fit(graph, max_epochs=5), graph, whole)
+    assert (blocks["roles"][val] == 2).all()
+    assert "caution" not in header["run"]
+    assert (graph_data(graph, whole, places(whole))[1]["roles"][val] == 2).all()
+
+
 def test_listed_sources_and_the_rest_sum_to_the_logits(run, whole):
     _, blocks = run_data(run, BLOCKS, whole)
     m = min(EXPLAINED, 120)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphheat.datasets import block_model
-from graphheat.errors import GraphError, KernelMemoryError
+from graphheat.errors import GraphError, KernelMemoryError, ParameterError
 from graphheat.graph import Graph
 from graphheat.heat import kernel as kernel_module
 from graphheat.training import fit, prepare, settings_for
@@ -74,6 +74,82 @@ def test_a_class_with_a_single_label_stays_in_training():
     assert 15 not in roles.val
     run = fit(ring(labels), max_epochs=5)
     assert run.classes == ("many", "one", "some")
+
+
+# ------------------------------------------------------------------ calibration nodes
+
+LARGE = block_model(400, 4, features=8, labels_per_class=5, seed=0)
+
+
+def with_validation(count):
+    """Return ``LARGE`` with that many validation nodes; half the other nodes test."""
+    free = np.setdiff1d(np.arange(400), LARGE.split["train"])
+    return LARGE.with_split(train=LARGE.split["train"], val=free[:count], test=free[count::2])
+
+
+def test_a_share_of_the_validation_nodes_calibrates_and_does_not_stop():
+    graph = with_validation(200)
+    roles = assign_roles(graph, 0, calibration=0.3)
+    assert (len(roles.calibration), len(roles.val)) == (60, 140)
+    both = np.concatenate([roles.calibration, roles.val])
+    assert np.array_equal(np.sort(both), graph.split["val"])
+    for code in range(4):
+        expected = 0.3 * (graph.labels[graph.split["val"]] == code).sum()
+        assert abs((graph.labels[roles.calibration] == code).sum() - expected) <= 1
+    assert np.array_equal(roles.train, graph.split["train"])
+    assert roles.note is None
+
+
+def test_calibration_nodes_follow_the_seed():
+    graph = with_validation(200)
+    first, same, other = (assign_roles(graph, seed, 0.3).calibration for seed in (0, 0, 1))
+    assert np.array_equal(first, same)
+    assert not np.array_equal(first, other)
+
+
+def test_without_a_share_nothing_is_drawn():
+    roles = assign_roles(with_validation(200), 0)
+    assert len(roles.calibration) == 0
+    assert len(roles.val) == 200
+
+
+@pytest.mark.parametrize(("count", "share"), [(59, 0.34), (60, 0.3), (100, 0.7)])
+def test_too_few_validation_nodes_are_not_divided_and_it_is_said(count, share):
+    roles = assign_roles(with_validation(count), 0, share)
+    assert len(roles.calibration) == 0
+    assert len(roles.val) == count
+    assert f"{count} validation labels are too few to hold {share:.0%} out" in roles.note
+
+
+def test_sixty_validation_nodes_are_just_enough():
+    roles = assign_roles(with_validation(60), 0, 1 / 3)
+    assert (len(roles.calibration), len(roles.val)) == (20, 40)
+
+
+def test_the_notes_of_both_holdouts_are_joined():
+    note = assign_roles(GRAPH.with_split(), 0, 0.3).note
+    assert note.startswith("No validation labels were given: 12")
+    assert note.endswith("so the same nodes do both.")
+
+
+def test_a_split_with_calibration_nodes_uses_those():
+    graph = with_validation(200)
+    val = graph.split["val"]
+    parts = {**graph.split, "val": val[:100], "calibration": val[100:]}
+    for share in (0.0, 0.3):
+        roles = assign_roles(graph.with_split(**parts), 0, share)
+        assert np.array_equal(roles.calibration, val[100:])
+        assert np.array_equal(roles.val, val[:100])
+    run = fit(graph.with_split(**parts), max_epochs=2)
+    assert np.array_equal(run.members("calibration"), val[100:])
+    del parts["train"]
+    assert not np.intersect1d(assign_roles(graph.with_split(**parts), 0).train, val).size
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0, np.nan, "0.3"])
+def test_a_share_outside_the_range_is_said(share):
+    with pytest.raises(ParameterError, match="'calibration' parameter of assign_roles"):
+        assign_roles(GRAPH, 0, share)
 
 
 def test_test_nodes_without_a_label_do_not_count():

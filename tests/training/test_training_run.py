@@ -50,7 +50,7 @@ def test_predictions_have_exactly_the_documented_columns(run, graph):
     frame = run.predictions_frame()
     shares = [f"p_{name}" for name in NAMES]
     head = ["node", "label", "predicted", "confidence", "reached", "split"]
-    assert list(frame.columns) == head + shares
+    assert list(frame.columns) == [*head, *shares, "calibrated"]
     assert len(frame) == graph.n
     assert frame["node"].tolist() == graph.nodes.tolist()
     assert np.array_equal(frame["confidence"], frame[shares].max(axis=1))

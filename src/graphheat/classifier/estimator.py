@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from graphheat.calibration import prediction_sets
+from graphheat.calibration.sets import Score
+from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.training import Run, fit
 from graphheat.training.inference import probabilities_on
@@ -124,8 +127,64 @@ class GraphHeatClassifier(TransductiveClassifier):
     def _fitted_fingerprint(self) -> str:
         return self.run_.fingerprint
 
+    def predict_set(
+        self, alpha: float = 0.1, score: Score = "diffused", *, graph: Graph | None = None
+    ) -> NDArray[np.bool_]:
+        """Return for each fitted node the classes that hold its true one, 1 − alpha of the time.
+
+        Split conformal prediction on the calibration nodes, or where the split sets none apart on
+        the validation nodes, which also decided when to stop (so the sets may be a little small).
+
+        Parameters
+        ----------
+        alpha
+            Share of sets that may miss the true class, in (0, 1).
+        score
+            ``"diffused"`` or ``"plain"``: see :func:`graphheat.calibration.prediction_sets`.
+        graph
+            The fitted graph, for diffused scores of a model that was loaded.
+
+        Returns
+        -------
+        ndarray
+            Shape (n, c), True where a class is in a node's set; columns as in ``classes_``, so
+            ``model.classes_[sets[i]]`` names those of node i.
+
+        Examples
+        --------
+        >>> import graphheat
+        >>> graph = graphheat.datasets.block_model(400, 3, seed=0)
+        >>> model = GraphHeatClassifier(max_epochs=50, random_state=0).fit(graph)
+        >>> sets = model.predict_set(alpha=0.1)
+        >>> test = graph.split["test"]
+        >>> sets.shape, bool(sets[test, graph.labels[test]].mean() > 0.8)
+        ((400, 3), True)
+        """
+        check_is_fitted(self)
+        role = self.run_.calibration_role
+        if role is None:
+            raise ParameterError(
+                "predict_set needs labelled nodes that did not train, and this run has none. "
+                "Name some in the split: graph.with_split(…, calibration=…)."
+            )
+        graph = self.graph_ if graph is None else graph
+        if score == "diffused" and graph is None:
+            raise ParameterError(
+                "A loaded model holds no edges to diffuse scores over. "
+                "Pass graph=, or score='plain'."
+            )
+        if graph is not None and graph.fingerprint != self.run_.fingerprint:
+            raise ParameterError(
+                f"predict_set answers for the fitted nodes, and {graph.name} is another graph."
+            )
+        nodes, labels = self.run_.members(role), self.run_.labels
+        return prediction_sets(self.probabilities_, nodes, labels, alpha, score=score, graph=graph)
+
     def predictions_frame(self) -> pandas.DataFrame:
-        """Return one row a node: node, label, predicted, confidence, reached, split, p_<class>."""
+        """Return one row a node: node, label, predicted, confidence, reached, split, p_<class>.
+
+        And ``calibrated``, the confidence after temperature scaling, where labels for it are known.
+        """
         check_is_fitted(self)
         return self.run_.predictions_frame()
 

@@ -14,7 +14,14 @@ from graphheat.training import Run, checkpoint
 from graphheat.training.checkpoint import FILENAME
 from graphheat.training.run import HISTORY_COLUMNS, Labelling
 
-FILES = (FILENAME, "predictions.csv", "history.csv", "metrics.json", "training.png")
+FILES = (
+    FILENAME,
+    "predictions.csv",
+    "history.csv",
+    "metrics.json",
+    "training.png",
+    "reliability.png",
+)
 
 
 def open_folder(path: str, *, several: bool, resume: bool, force: bool) -> Path:
@@ -72,7 +79,7 @@ def seed_folder(folder: Path, seed: int) -> Path:
 
 
 def write_run(folder: Path, run: Labelling, metrics: dict[str, Any]) -> None:
-    """Write predictions, history, metrics and the training curve beside the checkpoint."""
+    """Write predictions, history, metrics and pictures beside the checkpoint."""
     import pandas
 
     from graphheat import plot
@@ -83,7 +90,9 @@ def write_run(folder: Path, run: Labelling, metrics: dict[str, Any]) -> None:
         history.insert(0, "epoch", range(1, run.epochs + 1))
         write_csv(folder / "history.csv", history)
         plot.save(plot.training_curve(run), folder / "training.png")
-    write_metrics(folder, metrics)
+    if len(run.members("test")):
+        plot.save(plot.reliability(run), folder / "reliability.png")
+    write_metrics(folder, {**metrics, "calibration": run.calibration_report()})
 
 
 def write_csv(path: str | Path, frame: Any) -> None:

@@ -10,17 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphheat.calibration import (
-    calibrated,
-    expected_calibration_error,
-    prediction_sets,
-    temperature,
-)
+from graphheat.calibration import expected_calibration_error, prediction_sets
 from graphheat.explain import Explainer
 from graphheat.explorer.part import Part
 from graphheat.graph import Graph
 from graphheat.training import Run
-from graphheat.training.run import ROLE_NAMES
+from graphheat.training.run import ROLE_NAMES, SHARED_NODES
 
 Blocks = dict[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
@@ -30,10 +25,9 @@ SOURCES = 12  # of each, the largest
 HOPS = 6  # distances told apart: 0 … 4, and 5 or more
 ALPHA = 0.1  # share of prediction sets that may miss
 
-CAUTION = (
-    "Calibrated on the validation nodes, which also decided when to stop the training: a little "
-    "optimistic."
-)
+# The page tells four roles apart: nodes that calibrate are validation nodes of another use.
+PAGE_ROLES = ROLE_NAMES[:4]
+CALIBRATION, VAL = ROLE_NAMES.index("calibration"), ROLE_NAMES.index("val")
 
 
 def graph_data(graph: Graph, part: Part, places: NDArray[Any]) -> tuple[dict[str, Any], Blocks]:
@@ -66,7 +60,7 @@ def graph_data(graph: Graph, part: Part, places: NDArray[Any]) -> tuple[dict[str
         "edges": int(upper.nnz),
         "whole": None if part.note is None else graph.n,
         "classes": [_word(name) for name in graph.classes],
-        "roles": list(ROLE_NAMES),
+        "roles": list(PAGE_ROLES),
         "run": None,
     }
     return header, blocks
@@ -77,8 +71,7 @@ def run_data(
 ) -> tuple[dict[str, Any], Blocks]:
     """Return what a fitted run adds to header and blocks."""
     rows, p = part.rows, np.asarray(run.probabilities, dtype=np.float64)
-    val = np.flatnonzero(run.roles == ROLE_NAMES.index("val"))
-    test = np.flatnonzero((run.roles == ROLE_NAMES.index("test")) & (run.labels >= 0))
+    T, role, test = run.temperature, run.calibration_role, run.members("test")
     about: dict[str, Any] = {
         "recipe": run.settings.recipe,
         "seed": run.seed,
@@ -92,23 +85,23 @@ def run_data(
     }
     blocks: Blocks = {
         "labels": run.labels[rows].astype(np.int16),
-        "roles": run.roles[rows].astype(np.uint8),
+        "roles": _page_roles(run.roles[rows]),
         "probabilities": _shares(p[rows]),
     }
     better = p
-    if len(val):
-        T = temperature(p, run.labels, val)
-        better = calibrated(p, T)
-        judged, on = (test, "test") if len(test) else (val, "validation")
+    if T is not None and role is not None and run.calibrated is not None:
+        better, apart = run.calibrated, run.members(role)
+        judged, on = (test, "test") if len(test) else (apart, "validation")
         about |= {
             "temperature": T,
             "alpha": ALPHA,
-            "caution": CAUTION,
             "error_on": on,
             "error_before": expected_calibration_error(p, run.labels, judged),
             "error_after": expected_calibration_error(better, run.labels, judged),
         }
-        sets = prediction_sets(p, val, run.labels, ALPHA)
+        if role == "val":
+            about["caution"] = SHARED_NODES
+        sets = prediction_sets(p, apart, run.labels, ALPHA)
         if len(test):
             about["coverage"] = float(sets[test, run.labels[test]].mean())
         blocks["calibrated"] = _shares(better[rows])
@@ -185,7 +178,11 @@ def _roles(graph: Graph) -> NDArray[np.uint8]:
     for code, name in enumerate(ROLE_NAMES):
         if name and name in graph.split:
             roles[graph.split[name]] = code
-    return roles
+    return _page_roles(roles)
+
+
+def _page_roles(roles: NDArray[Any]) -> NDArray[np.uint8]:
+    return np.where(roles == CALIBRATION, VAL, roles).astype(np.uint8)
 
 
 def _text(graph: Graph, part: Part) -> NDArray[np.uint8]:

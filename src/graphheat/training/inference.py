@@ -53,4 +53,5 @@ def predictions_on(run: Run, graph: Graph, *, threads: int | None = None) -> pan
         probabilities=probabilities,
         reached=None,
         split=[""] * graph.n,
+        temperature=run.temperature,
     )

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from graphheat import calibration
 from graphheat.errors import CheckpointError
 from graphheat.training import checkpoint
 from graphheat.training.recipes import Settings
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
 
 History = dict[str, list[float]]
 HISTORY_COLUMNS = ("train_loss", "val_loss", "val_accuracy")
-ROLE_NAMES = ("", "train", "val", "test")
+ROLE_NAMES = ("", "train", "val", "test", "calibration")  # files hold indices: only append
+
+SHARED_NODES = (
+    "The temperature was learned on the validation nodes, which also decided when to stop the "
+    "training: a little optimistic."
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -96,6 +102,58 @@ class Labelling:
         """Accuracy on the test nodes."""
         return self.accuracy("test")
 
+    def members(self, role: str) -> NDArray[np.int64]:
+        """Return the labelled nodes of a role: row numbers, rising."""
+        return np.flatnonzero((self.roles == ROLE_NAMES.index(role)) & (self.labels >= 0))
+
+    # ------------------------------------------------------------------ confidence
+
+    @property
+    def calibration_role(self) -> str | None:
+        """Whose labels say how far the run may be believed.
+
+        ``"calibration"``, or where there is no such node ``"val"``, or None where there is neither.
+        """
+        return next((role for role in ("calibration", "val") if len(self.members(role))), None)
+
+    @cached_property
+    def temperature(self) -> float | None:
+        """T of :func:`graphheat.calibration.temperature`, from the nodes of that role."""
+        if self.calibration_role is None:
+            return None
+        nodes = self.members(self.calibration_role)
+        return calibration.temperature(self.probabilities, self.labels, nodes)
+
+    @cached_property
+    def calibrated(self) -> NDArray[np.float64] | None:
+        """Probabilities after temperature scaling, shape (n, c); the same labels."""
+        if self.temperature is None:
+            return None
+        return calibration.calibrated(self.probabilities, self.temperature)
+
+    def calibration_report(self) -> dict[str, Any]:
+        """Return the temperature, and the calibration error before and after it, ready for JSON.
+
+        The error is that of 15 equal-width bins on the test nodes, None without any;
+        ``expected_by_chance`` is what a perfectly calibrated predictor with the scaled confidences
+        would show on the average.
+        """
+        role, after, judged = self.calibration_role, self.calibrated, self.members("test")
+        error, chance = calibration.expected_calibration_error, calibration.expected_by_chance
+        known = len(judged) > 0
+        scaled = known and after is not None
+        return {
+            "temperature": self.temperature,
+            "learned_on": role,
+            "nodes": 0 if role is None else len(self.members(role)),
+            "error_before": error(self.probabilities, self.labels, judged) if known else None,
+            "error_after": error(after, self.labels, judged) if scaled else None,
+            "expected_by_chance": chance(after, judged) if scaled else None,
+            "note": SHARED_NODES if role == "val" else None,
+        }
+
+    # ------------------------------------------------------------------ tables
+
     def metrics(self) -> dict[str, Any]:
         """Return one row of numbers about the run, ready for JSON."""
         return {
@@ -116,7 +174,11 @@ class Labelling:
         return None
 
     def predictions_frame(self) -> pandas.DataFrame:
-        """Return one row a node: id, label, prediction, confidence, reached, split, p_<class>."""
+        """Return one row a node: id, label, prediction, confidence, reached, split, p_<class>.
+
+        ``confidence`` is the network's own probability. Where calibration or validation labels are
+        known, a last column ``calibrated`` holds the confidence after temperature scaling.
+        """
         return predictions_table(
             nodes=list(self.nodes),
             classes=self.classes,
@@ -124,6 +186,7 @@ class Labelling:
             probabilities=self.probabilities,
             reached=self.reached_nodes(),
             split=[ROLE_NAMES[role] for role in self.roles],
+            temperature=self.temperature,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -261,8 +324,12 @@ def predictions_table(
     probabilities: NDArray[Any],
     reached: NDArray[np.bool_] | None,
     split: list[str],
+    temperature: float | None = None,
 ) -> pandas.DataFrame:
-    """Return node, label, predicted, confidence, reached, split and p_<class>, one row a node."""
+    """Return node, label, predicted, confidence, reached, split and p_<class>, one row a node.
+
+    With a temperature a last column, ``calibrated``, holds the confidence after scaling by it.
+    """
     import pandas
 
     names = np.array(classes, dtype=object)
@@ -278,6 +345,8 @@ def predictions_table(
     }
     for code, name in enumerate(classes):
         table[f"p_{name}"] = probabilities[:, code]
+    if temperature is not None:
+        table["calibrated"] = calibration.calibrated(probabilities, temperature).max(axis=1)
     return pandas.DataFrame(table)
 
 

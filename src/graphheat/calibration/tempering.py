@@ -1,0 +1,65 @@
+"""Temperature scaling: one number that makes a network as sure as it is right."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
+
+from graphheat.calibration.checking import check_labelled, check_probabilities
+from graphheat.heat.ranges import check_number
+
+LEAST = 1e-12  # a float32 softmax gives exact zeros, whose logarithm would drown the others
+
+
+def temperature(probabilities: ArrayLike, labels: ArrayLike, nodes: ArrayLike) -> float:
+    """Return the temperature T that makes softmax(log p / T) most likely on the given nodes.
+
+    T > 1: the network was too sure of itself; T < 1: not sure enough. Predicted labels stay.
+
+    Parameters
+    ----------
+    probabilities
+        Shape (n, c), rows summing to 1.
+    labels
+        Class codes, shape (n,); −1 = unknown.
+    nodes
+        Row numbers of labelled nodes that did not train the network: its calibration nodes.
+
+    Notes
+    -----
+    log T has the prior N(0, 1), which hundreds of nodes outvote; it keeps a handful of nodes, all
+    of them labelled right, from making every probability 0 or 1. *Accuracy*: T to 1e-6, within
+    [1/20, 20]. *Cost*: a hundred passes over the given nodes. *Deterministic*: yes. Where the same
+    nodes also decided when to stop the training, the network is a little better on them than
+    elsewhere, and T a little too small.
+
+    Examples
+    --------
+    >>> boastful = [[0.99, 0.01], [0.99, 0.01], [0.01, 0.99]]
+    >>> temperature(boastful, [0, 1, 1], [0, 1, 2]) > 1
+    True
+    """
+    p = check_probabilities(probabilities)
+    rows, known = check_labelled(labels, nodes, p.shape, "temperature")
+    logits = np.log(np.maximum(p[rows], LEAST))
+
+    def loss(log_temperature: float) -> float:
+        scaled = log_softmax(logits / math.exp(log_temperature), axis=1)
+        likely = float(scaled[np.arange(len(known)), known].sum())
+        return (log_temperature**2 / 2 - likely) / len(known)
+
+    bound = math.log(20.0)
+    best = minimize_scalar(loss, bounds=(-bound, bound), method="bounded", options={"xatol": 1e-7})
+    return math.exp(float(best.x))
+
+
+def calibrated(probabilities: ArrayLike, T: float) -> NDArray[np.float64]:
+    """Return softmax(log p / T), shape (n, c)."""
+    T = check_number(T, "T", "calibrated", 0.0, math.inf, left="open")
+    logits = np.log(np.maximum(check_probabilities(probabilities), LEAST))
+    result: NDArray[np.float64] = softmax(logits / T, axis=1)
+    return result
