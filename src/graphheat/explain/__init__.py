@@ -1,0 +1,15 @@
+"""Why a node got its label: what each source node gave to a logit."""
+
+from graphheat.explain.explanation import Counterfactual, Explanation
+from graphheat.explain.kernels import layer_kernels
+from graphheat.explain.network import Explainer
+from graphheat.explain.runs import explain, explainer_for
+
+__all__ = [
+    "Counterfactual",
+    "Explainer",
+    "Explanation",
+    "explain",
+    "explainer_for",
+    "layer_kernels",
+]
