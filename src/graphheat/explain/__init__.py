@@ -3,11 +3,12 @@
 from graphheat.explain.explanation import Counterfactual, Explanation
 from graphheat.explain.kernels import layer_kernels
 from graphheat.explain.network import Explainer
-from graphheat.explain.runs import explain, explainer_for
+from graphheat.explain.runs import Explains, explain, explainer_for
 
 __all__ = [
     "Counterfactual",
     "Explainer",
+    "Explains",
     "Explanation",
     "explain",
     "explainer_for",
