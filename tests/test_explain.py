@@ -1,17 +1,23 @@
 """explain: contributions of the sources sum to the logit, and are what they claim to be."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
+from scipy.linalg import expm
 from scipy.special import softmax
 
-from graphheat.datasets import block_model
+from graphheat.datasets import block_model, load
 from graphheat.errors import GraphError, NodeNotFoundError, ParameterError
-from graphheat.explain import Explainer, explain
+from graphheat.explain import Explainer, explain, explainer_for
 from graphheat.graph import Graph
-from graphheat.nn import SparseFeatures
+from graphheat.heat import laplacian
+from graphheat.nn import SparseFeatures, heat_operator
 from graphheat.training import fit
 from graphheat.training.network import build_network, build_operator
+from graphheat.training.recipes import ConsistentSettings
 
 BLOCKS = block_model(90, 3, degree=4, features=8, labels_per_class=4, seed=0)
 SETTINGS = {
@@ -33,8 +39,11 @@ def plain():
     return fit(BLOCKS, max_epochs=15)
 
 
-def network(run, graph):
+def network(run, graph, *, bias=False):
     model = build_network(graph.features.shape[1], len(run.classes), run.settings)
+    if bias:
+        for layer, width in ((model.first, run.settings.hidden), (model.second, len(run.classes))):
+            layer.bias = torch.nn.Parameter(torch.zeros(width))
     model.load_state_dict(run.weights)
     return model.eval()
 
@@ -60,8 +69,6 @@ def test_a_source_s_contribution_is_what_the_logit_loses_without_its_features(ru
     model, operator = network(run, BLOCKS).double(), None
     x = run.scaling.apply(BLOCKS.features)
     assert not isinstance(x, SparseFeatures)
-    from graphheat.nn import heat_operator
-
     s = run.settings
     operator = heat_operator(
         BLOCKS, s.s, K=s.K, eps=s.eps, zero_diagonal=s.zero_diagonal, dtype=torch.float64
@@ -81,10 +88,14 @@ def test_biases_are_the_named_constant(plain):
     weights = dict(plain.weights)
     weights["first.bias"] = torch.linspace(-0.5, 0.5, plain.settings.hidden)
     weights["second.bias"] = torch.tensor([0.3, -0.2, 0.1])
-    from dataclasses import replace
-
-    biased = replace(plain, weights=weights)
-    explainer = Explainer(biased, BLOCKS)
+    biased = network(replace(plain, weights=weights), BLOCKS, bias=True)
+    with torch.no_grad():
+        logits = biased(
+            plain.scaling.apply(BLOCKS.features), build_operator(BLOCKS, plain.settings)
+        )
+    told = replace(plain, weights=weights, probabilities=softmax(logits.numpy(), axis=1))
+    explainer = Explainer(told, BLOCKS)
+    assert np.abs(explainer.logits - logits.numpy()).max() < 1e-4
     for node in (0, 40):
         given, constants = explainer.contributions(node, [0, 1, 2])
         assert np.abs(constants).max() > 0.01
@@ -104,7 +115,7 @@ def test_the_predicted_class_is_explained_by_default_and_sources_are_told(plain)
     assert list(frame.columns) == ["node", "contribution", "hops", "training"]
     assert len(frame) == len(told.sources)
     assert str(told).startswith("Node 3: ")
-    assert len(told.text(limit=2).splitlines()) == 3
+    assert len(told.text(limit=2).splitlines()) == 4  # two sources, what they sum to, what if not
 
 
 def test_explanations_repeat_to_the_bit(plain):
@@ -138,3 +149,223 @@ def test_what_cannot_be_explained_is_said(plain):
         explain(plain, BLOCKS, 0, label="nonsense")
     with pytest.raises(GraphError, match="not the graph that this run was fitted on"):
         explain(plain, block_model(90, 3, features=8, seed=1), 0)
+
+
+# ---------------------------------------------------------------- other networks of two heat layers
+
+
+def consistent(**changes):
+    return ConsistentSettings(scaling="columns", hidden=16, **changes)
+
+
+OTHERS = {
+    "self-loops": consistent(),
+    "without heat": consistent(s=0.0),
+    "half a loop": consistent(self_loops=0.5, s=2.0),
+    "no loops": consistent(self_loops=0.0, s=1.0),
+    "mean of powers": consistent(order=4, propagation="powers"),
+}
+
+
+def dense_kernels(settings):
+    """H_0 … H_{K-1}, shape (n, n), by definition."""
+    L = laplacian(BLOCKS.adjacency, self_loops=settings.self_loops).toarray()
+    one = np.eye(BLOCKS.n)
+    if settings.propagation == "powers":
+        mean = sum(np.linalg.matrix_power(one - L, k) for k in range(settings.order + 1))
+        return [one, mean / (settings.order + 1)]
+    return [expm(-k * settings.s * L) for k in range(settings.K)]
+
+
+class DenseNetwork:
+    """The network by definition, in float64, with random weights and biases."""
+
+    def __init__(self, settings, seed=0):
+        random = np.random.default_rng(seed)
+        f, c = BLOCKS.features.shape[1], 3
+        self.first = random.normal(size=(settings.K, f, settings.hidden))
+        self.second = random.normal(size=(settings.K, settings.hidden, c))
+        self.biases = random.normal(size=settings.hidden), random.normal(size=c)
+        self.kernels = dense_kernels(settings)
+
+    def __call__(self, x):
+        hidden = self.biases[0] + sum(
+            H @ x @ W for H, W in zip(self.kernels, self.first, strict=True)
+        )
+        hidden = np.maximum(hidden, 0.0)
+        return self.biases[1] + sum(
+            H @ hidden @ W for H, W in zip(self.kernels, self.second, strict=True)
+        )
+
+    def weights(self):
+        return {
+            "first.weight": torch.tensor(self.first),
+            "second.weight": torch.tensor(self.second),
+            "first.bias": torch.tensor(self.biases[0]),
+            "second.bias": torch.tensor(self.biases[1]),
+        }
+
+
+@pytest.fixture(params=OTHERS, ids=lambda name: name.replace(" ", "-"))
+def other(request, plain):
+    settings = OTHERS[request.param]
+    dense = DenseNetwork(settings)
+    x = plain.scaling.apply(BLOCKS.features).double().numpy()
+    run = replace(
+        plain,
+        settings=settings,
+        weights=dense.weights(),
+        probabilities=softmax(dense(x), axis=1),
+    )
+    return run, dense, x
+
+
+def test_contributions_of_other_networks_sum_to_the_logits(other):
+    run, dense, x = other
+    explainer, logits = Explainer(run, BLOCKS), dense(x)
+    assert np.abs(explainer.logits - logits).max() < 1e-4
+    for node in (0, 17, 89):
+        given, constants = explainer.contributions(node, [0, 1, 2])
+        assert np.abs(given.sum(axis=0) + constants - logits[node]).max() < 1e-4
+
+
+@pytest.mark.parametrize("changes", [{}, {"normalize": True, "batch": 20}])
+def test_the_consistent_recipe_is_explained(changes):
+    run = fit(BLOCKS, "consistent", s=2.0, max_epochs=20, **changes)
+    explainer = Explainer(run, BLOCKS)
+    for node in (0, 40, 89):
+        told = explainer.explain(node)
+        assert told.contributions.sum() + told.constant == pytest.approx(told.logit, abs=1e-4)
+    assert np.abs(softmax(explainer.logits, axis=1) - run.probabilities).max() < 1e-3
+
+
+def test_contributions_of_other_networks_are_what_a_source_s_features_give(other):
+    run, dense, x = other
+    given, _ = Explainer(run, BLOCKS).contributions(5, [2])
+    h = 1e-6
+    whole = dense(x)[5, 2]
+    for source in np.argsort(-np.abs(given[:, 0]))[:8]:
+        more = x.copy()
+        more[source] *= 1 + h
+        gained = (dense(more)[5, 2] - whole) / h
+        assert gained == pytest.approx(given[source, 0], rel=1e-3, abs=1e-4)
+
+
+def test_without_a_node_s_features_the_network_is_run_again_exactly(other):
+    run, dense, x = other
+    explainer = Explainer(run, BLOCKS)
+    switched = 0
+    for node in (0, 5, 40):
+        for removed in (node, 7, [3, 40, 81]):
+            gone = x.copy()
+            gone[removed] = 0.0
+            wanted = dense(gone)[node]
+            told = explainer.without(node, removed)
+            assert np.abs(told.logits - wanted).max() < 1e-4
+            assert np.abs(told.probabilities - softmax(wanted)).max() < 1e-4
+            assert told.label == run.classes[int(wanted.argmax())]
+            assert told.probability == told.probabilities.max()
+            given, _ = explainer.contributions(node, [0])
+            linear = explainer.logits[node, 0] - given[removed].sum()
+            switched += abs(told.logits[0] - linear) > 1e-2
+    assert switched  # hidden units did switch: a linear answer would have been another
+
+
+def test_the_largest_source_is_taken_away_in_words(plain):
+    explainer = Explainer(plain, BLOCKS)
+    seen = set()
+    for node in range(BLOCKS.n):
+        told = explainer.explain(node)
+        sentence = told.text().splitlines()[-1]
+        without = explainer.without(node, told.nodes[told.sources[0]])
+        assert f"be {without.label}" in sentence
+        assert f"{without.probability:.3f}" in sentence
+        kept = without.label == told.label
+        assert ("still" in sentence) == kept
+        seen.add(kept)
+    assert seen == {True, False}
+
+
+def test_the_node_s_own_label_is_named_where_another_is_explained(plain):
+    explainer = Explainer(plain, BLOCKS)
+    rival = next(name for name in plain.classes if name != plain.classes[plain.predicted[3]])
+    told = explainer.explain(3, label=rival)
+    assert told.label == rival
+    assert told.predicted == plain.classes[plain.predicted[3]]
+    assert "with them" not in told.text()  # that probability would be the rival's
+
+
+# ---------------------------------------------------------------------------------------- on Cora
+
+
+@pytest.fixture(scope="module")
+def cora():
+    graph = load("cora")
+    return fit(graph, max_epochs=15), graph
+
+
+@pytest.fixture(scope="module")
+def explainer(cora):
+    return Explainer(*cora)
+
+
+def test_on_cora_contributions_and_constant_sum_to_the_logits_of_100_nodes(cora, explainer):
+    run, graph = cora
+    with torch.no_grad():
+        logits = network(run, graph)(
+            run.scaling.apply(graph.features), build_operator(graph, run.settings)
+        ).numpy()
+    for index in np.random.default_rng(0).choice(graph.n, 100, replace=False):
+        code = int(run.predicted[index])
+        given, constants = explainer.contributions(int(index), [code])
+        assert abs(given.sum() + constants[0] - logits[index, code]) < 1e-4
+
+
+def test_on_cora_a_source_s_features_move_the_logit_by_its_contribution(cora, explainer):
+    run, graph = cora
+    sparse = run.scaling.apply(graph.features)
+    p = sparse.pattern
+    parts = sparse.values.double().numpy(), p.col.numpy(), p.crow.numpy()
+    x = torch.tensor(sp.csr_array(parts, shape=p.shape).toarray())
+    model = network(run, graph).double()
+    s = run.settings
+    operator = heat_operator(graph, s.s, K=s.K, eps=s.eps, dtype=torch.float64)
+    index = int(np.random.default_rng(1).integers(graph.n))
+    code, h = int(run.predicted[index]), 1e-6
+    told = explainer.explain(graph.nodes[index])
+    with torch.no_grad():
+        whole = model(x, operator)[index, code].item()
+        for source, given in zip(told.sources[:3], told.contributions, strict=False):
+            x[source] *= 1 + h
+            moved = model(x, operator)[index, code].item() - whole
+            x[source] /= 1 + h
+            assert moved == pytest.approx(h * given, rel=1e-3)
+
+
+def test_on_cora_two_explanations_are_one(cora, explainer):
+    first, second = explainer.explain(12), Explainer(*cora).explain(12)
+    assert first.text() == second.text()
+    assert np.array_equal(first.contributions, second.contributions)
+    assert np.array_equal(first.without_largest.logits, second.without_largest.logits)
+
+
+# ------------------------------------------------------------------------------ what is refused
+
+
+def test_a_run_of_another_system_is_refused_in_a_sentence():
+    from graphheat.baselines.fitting import fit_system
+
+    with pytest.raises(GraphError, match="this is one of lp"):
+        explainer_for(fit_system(BLOCKS, "lp"), BLOCKS)
+
+
+def test_a_network_that_is_not_understood_is_refused(plain):
+    weights = {**plain.weights, "norm.weight": torch.ones(3)}
+    with pytest.raises(GraphError, match=r"does not know \(norm.weight\)"):
+        Explainer(replace(plain, weights=weights), BLOCKS)
+
+
+def test_a_network_that_gives_other_labels_is_refused(plain):
+    turned = replace(plain, probabilities=np.roll(plain.probabilities, 1, axis=1))
+    with pytest.raises(GraphError, match="another label than the run did"):
+        Explainer(turned, BLOCKS)

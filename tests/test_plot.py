@@ -1,10 +1,13 @@
 """Pictures: axes in, axes out; files whole."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from graphheat import datasets, fit, plot
 from graphheat.errors import OutputError
+from graphheat.explain import Explainer
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +61,40 @@ def test_saving_writes_the_format_of_the_suffix(run, tmp_path, suffix):
 def test_a_place_that_cannot_be_written_is_an_error(run, tmp_path):
     with pytest.raises(OutputError, match="no folder"):
         plot.save(plot.training_curve(run), tmp_path / "missing" / "curve.png")
+
+
+@pytest.fixture(scope="module")
+def told():
+    graph = datasets.block_model(120, 3, labels_per_class=5, seed=0)
+    explainer = Explainer(fit(graph, max_epochs=10), graph)
+    return graph, explainer.explain(int(graph.split["test"][0]))
+
+
+def test_an_explanation_shows_its_largest_sources_and_bars_that_sum_to_the_logit(told):
+    graph, explanation = told
+    ax = plot.explanation(explanation, graph, limit=12)
+    texts = {text.get_text() for text in ax.texts}
+    assert {str(node) for node in explanation.sources[:8]} <= texts
+    assert str(explanation.node) in texts
+    (bars,) = ax.child_axes
+    assert sum(bar.get_width() for bar in bars.patches) == pytest.approx(
+        explanation.logit, abs=1e-4
+    )
+
+
+def test_an_explanation_is_drawn_on_the_axes_given_and_is_the_same_file_twice(told, tmp_path):
+    graph, explanation = told
+    ax = plot.new_axes()
+    assert plot.explanation(explanation, graph, ax) is ax
+    for name in ("a.png", "b.png"):
+        plot.save(plot.explanation(explanation, graph), tmp_path / name)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_an_explanation_without_sources_is_a_node_alone(told):
+    graph, explanation = told
+    empty = {name: getattr(explanation, name)[:0]
+             for name in ("sources", "contributions", "hops", "training")}  # fmt: skip
+    alone = replace(explanation, without_largest=None, **empty)
+    texts = [text.get_text() for text in plot.explanation(alone, graph).texts]
+    assert texts == [str(explanation.node)]

@@ -6,13 +6,22 @@ Nothing here opens a window; :func:`save` writes a figure to a file, as a whole.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Circle
+from matplotlib.patheffects import withStroke
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import breadth_first_order
 from sklearn import metrics
 
 from graphheat import calibration
+from graphheat.explain import Explanation
+from graphheat.graph import Graph
 from graphheat.io import replacing
 from graphheat.training.run import ROLE_NAMES, Labelling
 
@@ -21,6 +30,10 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's colours: told apart by colour-blind readers, and in print.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
+AGAINST_AND_FOR = LinearSegmentedColormap.from_list("against, for", [ORANGE, "#F2F2F2", BLUE])
+
+FAR = 5  # hops from which an explanation's bars are one
+NAMED = 8  # sources of an explanation whose ids are written beside them
 
 
 def new_axes(width: float = 7.0, height: float = 4.2) -> Axes:
@@ -139,3 +152,186 @@ def reliability(run: Labelling, ax: Axes | None = None, *, role: str = "test") -
         fontsize=10,
     )
     return ax
+
+
+def explanation(
+    told: Explanation, graph: Graph, ax: Axes | None = None, *, limit: int = 30
+) -> Axes:
+    """Draw the surroundings of an explained node and what each source gave, with bars by distance.
+
+    The node is in the middle, and its ``limit`` largest sources on rings by their distance from it;
+    small grey nodes lie on the way to them. A source's colour says whether it spoke for or
+    against the label, its size how much; squares are training nodes.
+
+    Parameters
+    ----------
+    told, graph
+        An explanation, and the graph of its run.
+    ax
+        Where to draw; the bars go into an inset on its right.
+    limit
+        Sources to draw.
+    """
+    ax = new_axes(10.0, 6.4) if ax is None else ax
+    joined = np.flatnonzero(told.hops >= 0)[:limit]  # a source without a path has no ring
+    shown = told.sources[joined]
+    given = dict(zip(shown.tolist(), told.contributions[joined].tolist(), strict=True))
+    trained = dict(zip(shown.tolist(), told.training[joined].tolist(), strict=True))
+    places = _around(graph, told.index, shown)
+    ax.add_collection(_edges(graph, places))
+    farthest = int(told.hops[joined].max(initial=1))
+    for hop in range(1, 1 + farthest):
+        ax.add_patch(Circle((0, 0), _radius(hop), fill=False, color="#E4E4E4", lw=0.8, zorder=0))
+    on_the_way = np.array([places[node] for node in places.keys() - {told.index, *given}])
+    if len(on_the_way):
+        ax.scatter(*on_the_way.T, s=9, color=GREY, zorder=2)
+    largest = max((abs(value) for value in given.values()), default=1.0)
+    for node, value in reversed(given.items()):  # the largest on top
+        share = abs(value) / largest
+        ax.scatter(
+            *places[node],
+            s=20 + 480 * share,
+            marker="s" if trained[node] else "o",
+            color=AGAINST_AND_FOR(0.5 + 0.5 * np.sign(value) * np.sqrt(share)),
+            edgecolors="black" if trained[node] else GREY,
+            linewidths=1.6 if trained[node] else 0.6,
+            zorder=3,
+        )
+    ax.scatter(*places[told.index], s=1100, facecolors="none", edgecolors="black", lw=1.8, zorder=4)
+    named = dict.fromkeys([told.index, *shown[:NAMED].tolist()])
+    for node in named:
+        _name(ax, _short(told.nodes[node]), places[node], given.get(node, 0.0) / largest)
+    # The right third is for the bars.
+    edge = 1.18 * _radius(farthest)
+    ax.set(xlim=(-edge, 2.25 * edge), ylim=(-edge, edge), aspect="equal")
+    ax.axis("off")
+    ax.set_title(
+        f"Node {_short(told.node)}: {_word(told.label)}, probability {told.probability:.2f}",
+        fontsize=12,
+    )
+    ax.legend(
+        handles=_legend(bool(len(on_the_way))),
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.02),
+        ncols=5,
+        frameon=False,
+        fontsize=8,
+    )
+    _bars(ax.inset_axes((0.73, 0.14, 0.25, 0.72)), told)
+    return ax
+
+
+def _around(graph: Graph, index: int, shown: NDArray[np.int64]) -> dict[int, tuple[float, float]]:
+    """Return places on rings by distance, for ``shown`` and the nodes on the way to them.
+
+    Each node has a sector for the leaves of its part of the tree of shortest paths, so that
+    branches do not cross.
+    """
+    order, parents = breadth_first_order(graph.adjacency, index, directed=False)
+    wanted = {index, *shown.tolist()}
+    for node in order[::-1].tolist():  # children before parents
+        if node in wanted and node != index:
+            wanted.add(int(parents[node]))
+    reached = [node for node in order.tolist() if node in wanted]
+    children: dict[int, list[int]] = {node: [] for node in reached}
+    for node in reached[1:]:
+        children[int(parents[node])].append(node)
+    leaves: dict[int, int] = {}
+    for node in reversed(reached):
+        leaves[node] = sum(leaves[child] for child in children[node]) or 1
+    places = {index: (0.0, 0.0)}
+    sectors = {index: (0.0, 2 * np.pi)}
+    ring = {index: 0}
+    for node in reached:
+        start, width = sectors[node]
+        for child in children[node]:
+            part = width * leaves[child] / leaves[node]
+            sectors[child], ring[child] = (start, part), ring[node] + 1
+            middle = start + part / 2
+            far = _radius(ring[child])
+            places[child] = (far * np.cos(middle), far * np.sin(middle))
+            start += part
+    return places
+
+
+def _radius(hop: int) -> float:
+    """Return how far from the middle a ring is; the inner ones, which say most, get more room."""
+    return float(hop**0.75)
+
+
+def _edges(graph: Graph, places: dict[int, tuple[float, float]]) -> LineCollection:
+    """Return the edges among the nodes that have places."""
+    nodes = list(places)
+    part = graph.adjacency[nodes][:, nodes].tocoo()
+    lines = [
+        (places[nodes[a]], places[nodes[b]])
+        for a, b in zip(part.row, part.col, strict=True)
+        if a < b
+    ]
+    return LineCollection(lines, colors="#9A9A9A", linewidths=0.7, zorder=1)
+
+
+def _name(ax: Axes, text: str, place: tuple[float, float], share: float) -> None:
+    """Write an id beside a marker, away from the middle."""
+    x, y = place
+    far = np.hypot(x, y)
+    away = np.array([x, y]) / far if far else np.array([0.0, -1.0])
+    gap = 6 + 12 * np.sqrt(abs(share)) if far else 22
+    ax.annotate(
+        text,
+        place,
+        xytext=gap * away,
+        textcoords="offset points",
+        ha="left" if away[0] > 0.3 else "right" if away[0] < -0.3 else "center",
+        va="bottom" if away[1] > 0.3 else "top" if away[1] < -0.3 else "center",
+        fontsize=8,
+        zorder=5,
+        path_effects=[withStroke(linewidth=2.5, foreground="white")],
+    )
+
+
+def _legend(on_the_way: bool) -> list[Line2D]:
+    def mark(label: str, **look: Any) -> Line2D:
+        return Line2D([], [], ls="", label=label, **look)
+
+    marks = [
+        mark("for the label", marker="o", color=BLUE, ms=8),
+        mark("against it", marker="o", color=ORANGE, ms=8),
+        mark("training node", marker="s", mfc="none", mec="black", mew=1.6, ms=8),
+        mark("the node", marker="o", mfc="none", mec="black", mew=1.8, ms=12),
+    ]
+    return [*marks, mark("on the way", marker="o", color=GREY, ms=3)] if on_the_way else marks
+
+
+def _bars(ax: Axes, told: Explanation) -> None:
+    """Draw what the sources at each distance gave, and the constant where there is one."""
+    parts: dict[str, float] = {}
+    for hop, given in told.by_hop().items():
+        name = f"{FAR} hops or more" if hop >= FAR else _distance(hop)
+        parts[name] = parts.get(name, 0.0) + given
+    if told.constant:
+        parts["constant"] = told.constant
+    values = list(parts.values())
+    bars = ax.barh(range(len(parts)), values, color=[BLUE if v >= 0 else ORANGE for v in values])
+    ax.set_yticks(range(len(parts)), list(parts))
+    ax.bar_label(bars, fmt="%+.2f", padding=3, fontsize=8)
+    ax.axvline(0, color="black", lw=0.8)
+    ax.invert_yaxis()
+    ax.margins(x=0.3)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0, labelsize=9)
+    ax.tick_params(axis="x", labelsize=8)
+    ax.set_title(f"logit {told.logit:+.2f}, by distance", fontsize=10)
+
+
+def _distance(hop: int) -> str:
+    return {-1: "no path", 0: "itself", 1: "1 hop"}.get(hop, f"{hop} hops")
+
+
+def _short(name: object, length: int = 16) -> str:
+    text = str(name)
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def _word(name: object) -> str:
+    return str(name).replace("_", " ")

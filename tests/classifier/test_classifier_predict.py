@@ -1,5 +1,6 @@
 """GraphHeatClassifier: the fitted nodes, other nodes, files, seeds."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.metrics import accuracy_score
 from graphheat import GraphHeatClassifier
 from graphheat.datasets import block_model
 from graphheat.errors import CheckpointError, GraphError, ParameterError
+from graphheat.explain import explain
 from graphheat.graph import Graph
 from graphheat.training import fit
 
@@ -41,6 +43,7 @@ def test_nothing_is_answered_before_fit():
         lambda m: m.score(),
         lambda m: m.predictions_frame(),
         lambda m: m.save("nowhere"),
+        lambda m: m.explain(0),
     ):
         with pytest.raises(NotFittedError):
             ask(model())
@@ -204,3 +207,27 @@ def test_refitting_forgets_the_graph_before():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert twice.predict(OTHER).shape == (40,)
+
+
+def test_explain_answers_for_a_row_and_keeps_its_kernel_for_the_next(fitted):
+    told = fitted.explain(3)
+    assert told.label == fitted.predict()[3]
+    assert told.constant + told.contributions.sum() == pytest.approx(told.logit, abs=1e-4)
+    kept = fitted._explainer_on(fitted.graph_)
+    assert fitted.explain(4, label=1).label == 1
+    assert fitted._explainer_on(fitted.graph_) is kept
+    assert b"Explainer" not in pickle.dumps(fitted)
+
+
+def test_explain_after_another_fit_is_of_that_fit():
+    changing = model(max_epochs=3).fit(GRAPH)
+    changing.explain(3)
+    changing.fit(OTHER)
+    assert changing.explain(3).logit == explain(changing.run_, OTHER, 3).logit
+
+
+def test_a_loaded_model_needs_its_graph_to_explain(loaded, fitted):
+    with pytest.raises(ParameterError, match="pass graph= to explain"):
+        loaded.explain(3)
+    told = loaded.explain(3, graph=fitted.graph_)
+    assert np.array_equal(told.contributions, fitted.explain(3).contributions)

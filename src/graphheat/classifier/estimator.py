@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from graphheat.calibration import prediction_sets
 from graphheat.calibration.sets import Score
+from graphheat.classifier.fitting import with_warning
 from graphheat.errors import ParameterError
+from graphheat.explain import Explains, Explanation, explainer_for
 from graphheat.graph import Graph
 from graphheat.training import Run, fit
 from graphheat.training.inference import probabilities_on
@@ -59,7 +61,8 @@ class GraphHeatClassifier(TransductiveClassifier):
     Notes
     -----
     Without validation labels a fifth of the known ones is held out to decide when to stop;
-    ``run_.notes`` says so. Deterministic for an integer ``random_state`` and a thread count.
+    ``run_.notes`` says so, and says where heat will probably hurt. Deterministic for an integer
+    ``random_state`` and a thread count.
 
     Examples
     --------
@@ -111,7 +114,7 @@ class GraphHeatClassifier(TransductiveClassifier):
         run = fit(
             graph, self.recipe, seed=seed, s=self.s, eps=self.eps, threads=self.threads, **changes
         )
-        self._take(run)
+        self._take(with_warning(run, graph))
 
     def _take(self, run: Run) -> None:
         self.run_ = run
@@ -187,6 +190,37 @@ class GraphHeatClassifier(TransductiveClassifier):
         """
         check_is_fitted(self)
         return self.run_.predictions_frame()
+
+    def explain(self, node: Any, *, label: Any = None, graph: Graph | None = None) -> Explanation:
+        """Return what each source node gave to a logit of ``node``.
+
+        Parameters
+        ----------
+        node
+            The node's id (its row number, where X and adjacency were fitted).
+        label
+            The class to explain; default: the predicted one.
+        graph
+            The fitted graph; only a loaded model needs it.
+        """
+        check_is_fitted(self)
+        graph = self.graph_ if graph is None else graph
+        if graph is None:
+            raise ParameterError("A loaded model does not hold its graph; pass graph= to explain.")
+        return self._explainer_on(graph).explain(node, label=label)
+
+    def _explainer_on(self, graph: Graph) -> Explains:
+        """Return the explainer of the last call where it is still the right one."""
+        run, known, explainer = self.__dict__.get("_explained", (None, None, None))
+        if run is not self.run_ or known is not graph:
+            explainer = explainer_for(self.run_, graph, threads=self.threads)
+            self._explained = self.run_, graph, explainer
+        return explainer
+
+    def __getstate__(self) -> dict[str, Any]:
+        # An explainer holds kernels, which would dwarf the model, and can be made again.
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_explained"}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one safetensors file."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from graphheat import baselines, training
 from graphheat.baselines.fitting import fit_system
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
+from graphheat.suitability import suitability
+from graphheat.training import Run
 from graphheat.training.recipes import RECIPES
 from graphheat.training.run import Labelling
 
@@ -28,7 +31,7 @@ def fit(graph: Graph, recipe: str = "paper", **options: Any) -> Labelling:
     -------
     Run or SystemRun
         With ``probabilities``, ``predicted``, ``test_accuracy``, ``predictions_frame()``,
-        ``save(path)``.
+        ``save(path)``. Its ``notes`` say so where heat will probably hurt on this graph.
 
     Examples
     --------
@@ -38,9 +41,21 @@ def fit(graph: Graph, recipe: str = "paper", **options: Any) -> Labelling:
     ['lp', 'ica']
     """
     if recipe in RECIPES:
-        return training.fit(graph, recipe, **options)
+        run = training.fit(graph, recipe, **options)
+        warned = with_warning(run, graph)
+        if warned is not run and options.get("checkpoint") is not None:
+            warned.save(options["checkpoint"])
+        return warned
     check_recipe(recipe)
     return fit_system(graph, recipe, **options)
+
+
+def with_warning(run: Run, graph: Graph) -> Run:
+    """Return the run, its notes saying so where heat will probably hurt on its graph."""
+    suits = suitability(graph)
+    if suits.verdict != "hurts" or suits.sentence in run.notes:  # a resumed run has been told
+        return run
+    return replace(run, notes=(*run.notes, suits.sentence))
 
 
 def check_recipe(recipe: str) -> None:

@@ -19,6 +19,7 @@ COMMANDS = {
     "neighbors": "heat",
     "fit": "fitting",
     "predict": "predicting",
+    "explain": "explaining",
     "paper": "paper",
     "explore": "exploring",
 }
@@ -26,11 +27,12 @@ COMMANDS = {
 SHORT_HELP = {
     "demo": "Label Cora with the paper's model and look at the result.",
     "datasets": "List the graphs that come with the package.",
-    "info": "Count a graph: nodes, edges, components, labels, homophily.",
+    "info": "Count a graph, and tell whether heat will help on it.",
     "kernel": "Compute the heat kernel and save it.",
     "neighbors": "Show which nodes a node's heat reaches.",
     "fit": "Train on a graph and label every node.",
     "predict": "Write the labels of a fitted run.",
+    "explain": "Say why a node got its label: what each source gave.",
     "paper": "Check the paper: its tables, figures and claims.",
     "explore": "Write a page on which to see the heat, in a browser.",
 }

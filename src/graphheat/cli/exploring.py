@@ -96,9 +96,9 @@ def explore(
 
 
 def _open_run(source: dict[str, Any], run_graph: str | None) -> tuple[Run, Graph]:
-    """Return the run and its graph: from --graph, or from where the run says it came."""
     from graphheat.cli import run_folder
-    from graphheat.errors import GraphError, MissingPathError
+    from graphheat.cli.run_graph import graph_of
+    from graphheat.errors import GraphError
     from graphheat.training import Run
 
     run = run_folder.load_run(source["graph"])
@@ -107,16 +107,4 @@ def _open_run(source: dict[str, Any], run_graph: str | None) -> tuple[Run, Graph
             f"A page shows runs of GraphHeat, not of {run.recipe}. Give its graph to see "
             "the heat alone."
         )
-    if run_graph is not None:
-        return run, open_graph({**source, "graph": run_graph})
-    if len(source) > 1:
-        option = next(name for name in source if name != "graph").replace("_", "-")
-        raise click.UsageError(f"--{option} tells how to read a graph; name that with --graph.")
-    if "graph" not in run.source:
-        raise click.UsageError("This run does not say which graph it was fitted on; give --graph.")
-    try:
-        return run, open_graph(run.source)
-    except MissingPathError as error:
-        raise MissingPathError(
-            f"The run's graph is not where it was ({run.source['graph']!r}); name it with --graph."
-        ) from error
+    return run, graph_of(run, source, run_graph)

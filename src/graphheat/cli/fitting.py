@@ -119,6 +119,7 @@ def _heat_maker(
     bar: Progress,
 ) -> Maker:
     """Compute the kernel once and return what makes a seed's run."""
+    from graphheat.classifier.fitting import with_warning
     from graphheat.training import prepare, settings_for, train
     from graphheat.training.checkpoint import FILENAME
 
@@ -145,7 +146,10 @@ def _heat_maker(
             ),
         )
         bar.remove_task(task)
-        return run
+        warned = with_warning(run, graph)
+        if folder is not None and warned is not run:
+            warned.save(folder / FILENAME)
+        return warned
 
     return make
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from graphheat.cli.options import common, graph_source, open_graph
+
+if TYPE_CHECKING:
+    from graphheat.suitability import Suitability
 
 
 @click.command()
@@ -51,13 +54,19 @@ def datasets(as_json: bool) -> None:
 @graph_source
 @common
 def info(source: dict[str, Any], as_json: bool) -> None:
-    """Count a GRAPH: nodes, edges, components, isolated nodes, labels, homophily."""
+    """Count a GRAPH (nodes, edges, components, labels) and tell whether heat will help on it.
+
+    The second from the labels of training and validation alone: how often edges join equal ones,
+    and how smooth they are over the graph, against the same with the labels shuffled.
+    """
     from graphheat.cli import display
+    from graphheat.suitability import suitability
 
     graph = open_graph(source)
     counts = graph.describe().as_dict()
+    suits = suitability(graph)
     if as_json:
-        display.print_json({"graph": graph.name, **counts})
+        display.print_json({"graph": graph.name, **counts, "suitability": suits.as_dict()})
         return
     labels, split = counts.pop("label_counts"), counts.pop("split")
     rows = [[key.replace("_", " "), display.cell_text(value)] for key, value in counts.items()]
@@ -66,9 +75,25 @@ def info(source: dict[str, Any], as_json: bool) -> None:
         display.table(["class", "nodes"], [[k, v] for k, v in labels.items()])
     if split:
         display.table(["split", "nodes"], [[k, v] for k, v in split.items()])
+    if labels:
+        _print_suitability(suits)
     if counts["self_loops"]:
         display.say("Self-loops are kept; --self-loops drop removes them.")
     if counts["isolated"]:
         display.say(
             f"{counts['isolated']:,} nodes have no edge: heat neither leaves nor reaches them."
         )
+
+
+def _print_suitability(suits: Suitability) -> None:
+    from graphheat.cli import display
+
+    measures = [
+        ["homophily", suits.homophily, suits.homophily_by_chance],
+        ["smoothness (lower is smoother)", suits.smoothness, suits.smoothness_by_chance],
+        ["heat from the own class", suits.heat, suits.heat_by_chance],
+    ]
+    rows = [row for row in measures if row[1] is not None]
+    if rows:
+        display.table(["known labels", "here", "by chance"], rows)
+    display.out.print(suits.sentence, highlight=False, markup=False, soft_wrap=True)

@@ -1,0 +1,141 @@
+"""An explanation, and what would be without one node's features: numbers, words and a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, eq=False)
+class Counterfactual:
+    """What a node would be told if the features of others were all 0.
+
+    Attributes
+    ----------
+    node, removed
+        The node, and the ids of the nodes whose features are gone.
+    label, probability
+        The class that the node would be given, and that class's probability.
+    logits, probabilities
+        Of every class, shape (c,).
+    """
+
+    node: Any
+    removed: tuple[Any, ...]
+    label: Any
+    probability: float
+    logits: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What the sources gave to one logit of one node, the largest first.
+
+    Attributes
+    ----------
+    node, index
+        The node that is explained: its id and its row number.
+    label, logit, probability
+        The class whose logit is explained, that logit, and the class's probability.
+    constant
+        What no source gave: the biases' part.
+    sources, contributions, hops
+        Row numbers, what each gave, and its distance in edges (−1: no path), shape (k,).
+    training
+        Which sources are training nodes, shape (k,).
+    nodes
+        The ids of all nodes.
+    predicted
+        The class that the node was given; None: ``label``.
+    without_largest
+        What the node would be without the features of the largest source; None where nobody asked.
+    """
+
+    node: Any
+    index: int
+    label: Any
+    logit: float
+    probability: float
+    constant: float
+    sources: NDArray[np.int64]
+    contributions: NDArray[np.float64]
+    hops: NDArray[np.int64]
+    training: NDArray[np.bool_]
+    nodes: tuple[Any, ...]
+    predicted: Any = None
+    without_largest: Counterfactual | None = None
+
+    def by_hop(self) -> dict[int, float]:
+        """Return what the sources at each distance gave together; −1 holds those without a path."""
+        return {
+            int(hop): float(self.contributions[self.hops == hop].sum())
+            for hop in np.unique(self.hops)
+        }
+
+    def table(self) -> pandas.DataFrame:
+        """Return node, contribution, hops and training, one row a source."""
+        import pandas
+
+        return pandas.DataFrame(
+            {
+                "node": [self.nodes[index] for index in self.sources],
+                "contribution": self.contributions,
+                "hops": self.hops,
+                "training": self.training,
+            }
+        )
+
+    def headline(self) -> str:
+        """Return the first line of :meth:`text`: label, probability, and the logit as a sum."""
+        return (
+            f"Node {self.node}: {self.label} with probability {self.probability:.3f} "
+            f"(logit {self.logit:+.3f} = {self.constant:+.3f} constant "
+            f"{self.contributions.sum():+.3f} from {len(self.sources):,} sources)"
+        )
+
+    def counterfactual_sentence(self) -> str | None:
+        """Return what would be without the largest source's features, as a sentence."""
+        other = self.without_largest
+        if other is None:
+            return None
+        given = self.label if self.predicted is None else self.predicted
+        (gone,) = other.removed
+        whose = "its own features" if gone == self.node else f"the features of {gone}"
+        if other.label != given:
+            return (
+                f"Without {whose}, it would be {other.label} with probability "
+                f"{other.probability:.3f}, not {given}."
+            )
+        before = f" ({self.probability:.3f} with them)" if given == self.label else ""
+        return (
+            f"Without {whose}, it would still be {other.label}, with probability "
+            f"{other.probability:.3f}{before}."
+        )
+
+    def text(self, limit: int = 5) -> str:
+        """Return the explanation in a few lines, naming the ``limit`` largest sources."""
+        lines = [self.headline()]
+        for index, given, hops, known in zip(
+            self.sources[:limit], self.contributions, self.hops, self.training, strict=False
+        ):
+            mark = ", training node" if known else ""
+            lines.append(f"  {given:+.4f}  from {self.nodes[index]} ({distance(hops)}{mark})")
+        sentence = self.counterfactual_sentence()
+        return "\n".join(lines if sentence is None else [*lines, sentence])
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def distance(hops: int) -> str:
+    """Return "itself", "1 hop away", "2 hops away" and so on."""
+    if hops < 0:
+        return "no path"
+    return "itself" if hops == 0 else f"{hops} hop{'s' if hops != 1 else ''} away"
