@@ -8,8 +8,11 @@ from graphheat import baselines, training
 from graphheat.baselines.fitting import fit_system
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
+from graphheat.linear import fit_linear
 from graphheat.training.recipes import RECIPES
 from graphheat.training.run import Labelling
+
+LINEAR = "linear"
 
 
 def fit(graph: Graph, recipe: str = "paper", **options: Any) -> Labelling:
@@ -18,15 +21,17 @@ def fit(graph: Graph, recipe: str = "paper", **options: Any) -> Labelling:
     Parameters
     ----------
     recipe
-        ``"paper"`` or ``"authors"``: GraphHeat. Or a system that it is compared with, such as
+        ``"paper"`` or ``"authors"``: GraphHeat. ``"linear"``: heat and a logistic regression, in
+        seconds, s chosen along a path. Or a system that it is compared with, such as
         ``"gcn"``, ``"gat"`` or ``"lp"``; see :data:`graphheat.baselines.SYSTEMS`.
     **options
-        As for :func:`graphheat.training.fit`, or :func:`graphheat.baselines.fitting.fit_system`:
+        As for :func:`graphheat.training.fit`, :func:`graphheat.linear.fit_linear` or
+        :func:`graphheat.baselines.fitting.fit_system`:
         ``seed``, ``threads``, ``callback``, and settings of the recipe.
 
     Returns
     -------
-    Run or SystemRun
+    Run, LinearRun or SystemRun
         With ``probabilities``, ``predicted``, ``test_accuracy``, ``predictions_frame()``,
         ``save(path)``.
 
@@ -39,13 +44,15 @@ def fit(graph: Graph, recipe: str = "paper", **options: Any) -> Labelling:
     """
     if recipe in RECIPES:
         return training.fit(graph, recipe, **options)
+    if recipe == LINEAR:
+        return fit_linear(graph, **options)
     check_recipe(recipe)
     return fit_system(graph, recipe, **options)
 
 
 def check_recipe(recipe: str) -> None:
     """Raise with every recipe's name where ``recipe`` is none of them."""
-    known = (*RECIPES, *baselines.SYSTEMS)
+    known = (*RECIPES, LINEAR, *baselines.SYSTEMS)
     if recipe not in known:
         words = ", ".join(repr(name) for name in known)
         raise ParameterError(
