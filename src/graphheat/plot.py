@@ -12,7 +12,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn import metrics
 
+from graphheat.errors import ParameterError
 from graphheat.io import replacing
+from graphheat.linear import LinearRun
 from graphheat.training.run import ROLE_NAMES, Labelling
 
 if TYPE_CHECKING:
@@ -88,4 +90,29 @@ def confusion_matrix(run: Labelling, role: str = "test", ax: Axes | None = None)
                 color="white" if share[i, j] > 0.55 else "black",
             )  # fmt: skip
     ax.set_title(f"{run.name}: {role} nodes", fontsize=11)
+    return ax
+
+
+def path(run: LinearRun, ax: Axes | None = None) -> Axes:
+    """Draw the accuracy of every s that was tried, a thin line for each L2, and mark the choice."""
+    tried = run.path
+    if not len(tried):
+        raise ParameterError(
+            f"The run on {run.name} was given its s and l2, or had no labels to choose them by; "
+            "there is no path to draw."
+        )
+    ax = new_axes() if ax is None else ax
+    penalties = np.unique(tried.l2)
+    accuracy = 100 * tried.accuracy.reshape(-1, len(penalties))
+    times = tried.s.reshape(-1, len(penalties))[:, 0]
+    for column in accuracy.T:
+        ax.plot(times, column, color=GREY, lw=0.6, alpha=0.6)
+    ax.lines[-1].set_label(f"one l2 each, {penalties[0]:g} … {penalties[-1]:g}")
+    ax.plot(times, accuracy.max(axis=1), color=BLUE, marker=".", label="the best l2 at each s")
+    best = f"chosen: s = {run.s:g}, l2 = {run.l2:g}"
+    ax.plot([run.s], [100 * tried.accuracy[tried.chosen]], "o", color=ORANGE, ms=8, label=best)
+    word = "validation" if tried.by == "validation" else "cross-validated"
+    ax.set(xlabel="diffusion time s", ylabel=f"{word} accuracy (%)")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, frameon=False, fontsize=9)
+    ax.set_title(f"{run.name}, recipe {run.recipe}: what was tried", fontsize=11)
     return ax

@@ -10,11 +10,13 @@ from typing import Any
 from graphheat.baselines.fitting import SystemRun
 from graphheat.errors import MissingPathError, OutputError
 from graphheat.io import replacing
+from graphheat.linear import LinearRun
 from graphheat.training import Run, checkpoint
 from graphheat.training.checkpoint import FILENAME
 from graphheat.training.run import HISTORY_COLUMNS, Labelling
 
-FILES = (FILENAME, "predictions.csv", "history.csv", "metrics.json", "training.png")
+FILES = (FILENAME, "predictions.csv", "history.csv", "metrics.json", "training.png", "path.csv",
+         "path.png")  # fmt: skip
 
 
 def open_folder(path: str, *, several: bool, resume: bool, force: bool) -> Path:
@@ -72,7 +74,7 @@ def seed_folder(folder: Path, seed: int) -> Path:
 
 
 def write_run(folder: Path, run: Labelling, metrics: dict[str, Any]) -> None:
-    """Write predictions, history, metrics and the training curve beside the checkpoint."""
+    """Write predictions, metrics, and what was tried or learned in epochs beside the checkpoint."""
     import pandas
 
     from graphheat import plot
@@ -83,6 +85,9 @@ def write_run(folder: Path, run: Labelling, metrics: dict[str, Any]) -> None:
         history.insert(0, "epoch", range(1, run.epochs + 1))
         write_csv(folder / "history.csv", history)
         plot.save(plot.training_curve(run), folder / "training.png")
+    if isinstance(run, LinearRun) and len(run.path):
+        write_csv(folder / "path.csv", run.path_frame())
+        plot.save(plot.path(run), folder / "path.png")
     write_metrics(folder, metrics)
 
 
@@ -99,7 +104,7 @@ def write_metrics(folder: Path, metrics: dict[str, Any]) -> None:
 
 
 def load_run(path: str) -> Labelling:
-    """Read the run in a folder, or in a checkpoint file: GraphHeat's, or another system's."""
+    """Read the run in a folder, or in a checkpoint file, of whichever recipe."""
     given = Path(path)
     if given.is_dir():
         if not (given / FILENAME).exists() and _seed_folders(given):
@@ -108,4 +113,6 @@ def load_run(path: str) -> Labelling:
             )
         given = given / FILENAME
     header, _ = checkpoint.read(given)
+    if "linear" in header:
+        return LinearRun.load(given)
     return SystemRun.load(given) if "system" in header else Run.load(given)

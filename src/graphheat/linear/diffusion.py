@@ -1,8 +1,8 @@
-"""Features mixed along the edges: the heat kernel with self-loops, as a mean over a random walk.
+"""Features mixed along the edges: means, weighted by heat, with a self-loop at every node.
 
-With A + I in place of A, D its degrees and H = e^{-sL} its heat kernel, D^{-1/2} H D^{1/2} is
-e^{-s(I − D^{-1}(A + I))}: row v holds where a walk from v is after about s steps, and sums to 1. A
-node's diffused features are a mean of features, whatever its degree.
+With A + I in place of A and H = e^{-sL} its heat kernel, a node's diffused features are the mean of
+all nodes' features with its row of H as weights: Σ_w H_vw x_w / Σ_w H_vw. Without the division
+features grow with a node's degree, which tells nothing of its class.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ class Diffusion:
     def __init__(self, graph: Graph, scaling: Scaling, *, threads: int | None = None) -> None:
         self.graph, self.threads = graph, threads
         self.features = scaled_features(graph, scaling)
-        self._roots = np.sqrt(np.asarray(graph.adjacency.sum(axis=1)).ravel() + SELF_LOOPS)
 
     def _kernel(self, s: float, tol: float) -> HeatKernel:
         return HeatKernel(self.graph, s, tol=tol, self_loops=SELF_LOOPS, threads=self.threads)
 
     def spread(self, block: NDArray[Any], s: float) -> Array:
         """Return the diffused columns, shape (n, k)."""
-        heat = self._kernel(s, TOL).apply(self._roots[:, None] * block)
-        return np.asarray(heat, dtype=np.float64) / self._roots[:, None]
+        with_ones = np.column_stack([block, np.ones(self.graph.n)])
+        heat = np.asarray(self._kernel(s, TOL).apply(with_ones), dtype=np.float64)
+        return heat[:, :-1] / heat[:, -1:]
 
     def weights(self, nodes: NDArray[np.int64], s: float) -> Array:
         """Return what every node's features count for in those of ``nodes``, shape (k, n)."""
         units = np.zeros((self.graph.n, len(nodes)))
-        units[nodes, np.arange(len(nodes))] = 1.0 / self._roots[nodes]
-        heat = self._kernel(s, TOL).apply(units)
-        return np.asarray(heat, dtype=np.float64).T * self._roots
+        units[nodes, np.arange(len(nodes))] = 1.0
+        heat = np.asarray(self._kernel(s, TOL).apply(units), dtype=np.float64).T
+        return heat / heat.sum(axis=1, keepdims=True)
 
     def heat_from(self, nodes: NDArray[np.int64], s: float) -> Array:
         """Return the heat that arrives at each node from ``nodes``, 1 at each, shape (n,)."""
@@ -79,12 +79,8 @@ class Diffusion:
 
         All times share one diffusion; where that would take much memory, a few share one.
         """
-        roots = self._roots.astype(np.float32)
-        weighted = self.features.astype(np.float32)
-        if sp.issparse(weighted):
-            weighted = sp.csc_array(sp.diags_array(roots) @ weighted)
-        else:
-            weighted = roots[:, None] * weighted
+        features = self.features.astype(np.float32)
+        ones = np.ones(self.graph.n, dtype=np.float32)
         size = 4 * len(nodes) * self.features.shape[1]
         together = max(1, int(PATH_BYTES // max(size, 1)))
         kernel = self._kernel(0.0, PATH_TOL)
@@ -93,8 +89,9 @@ class Diffusion:
             times = times[1:]
         for first in range(0, len(times), together):
             part = times[first : first + together]
-            for heat in kernel.sweep(weighted, part, rows=nodes):
-                yield heat / roots[nodes, None]
+            sums = kernel.sweep(ones, part, rows=nodes)
+            for heat, total in zip(kernel.sweep(features, part, rows=nodes), sums, strict=True):
+                yield heat / total[:, None]
 
 
 def scaled_features(graph: Graph, scaling: Scaling) -> Any:
