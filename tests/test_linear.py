@@ -96,7 +96,7 @@ def test_test_labels_play_no_part():
     shuffled = GRAPH.labels.copy()
     test = GRAPH.split["test"]
     shuffled[test] = np.roll(shuffled[test], 7)
-    other = Graph(
+    other = Graph.from_scipy(
         adjacency=GRAPH.adjacency, features=GRAPH.features, labels=shuffled,
         classes=GRAPH.classes, split=GRAPH.split,
     )  # fmt: skip
@@ -166,7 +166,7 @@ def test_a_class_that_nobody_teaches_is_the_last_choice():
 
 
 def test_features_that_are_all_alike_give_the_training_shares():
-    graph = Graph(
+    graph = Graph.from_scipy(
         adjacency=sp.csr_array(np.roll(np.eye(8), 1, 0) + np.roll(np.eye(8), -1, 0)),
         features=np.ones((8, 3)), labels=np.array([0, 0, 0, 1, -1, -1, -1, -1]),
         classes=("a", "b"),
@@ -304,7 +304,7 @@ def odd_graph():
     words = sp.csr_array((random.random((n, 30)) < 0.2).astype(float))
     labels = random.integers(0, 3, n)
     labels[50:] = -1
-    return Graph(
+    return Graph.from_scipy(
         adjacency=sp.csr_array((A + A.T).astype(float)), features=words, labels=labels,
         classes=("red", "green", "blue"), nodes=[f"n{i}" for i in range(n)],
         split={"train": np.arange(20), "val": np.arange(20, 40)},
@@ -348,7 +348,7 @@ def test_scaling_a_source_moves_the_logit_by_its_contribution():
     source, step = why.sources[1], 1e-3
     features = np.asarray(GRAPH.features, dtype=np.float64).copy()
     features[source] *= 1 + step
-    changed = Graph(adjacency=GRAPH.adjacency, features=features)
+    changed = Graph.from_scipy(adjacency=GRAPH.adjacency, features=features)
     after = Diffusion(changed, run.scaling).rows(np.array([11]), run.s)[0]
     moved = after @ run.weights[:, run.classes.index(why.label)] + why.constant - why.logit
     assert moved == pytest.approx(step * why.contributions[1], rel=1e-2)

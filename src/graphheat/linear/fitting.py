@@ -80,7 +80,7 @@ def fit_linear(
     seed
         Decides the folds of cross-validation, and nothing else.
     threads
-        Threads to use; default: one for the regressions, all for the heat.
+        For the heat, default all; the regressions are small and take one.
     callback
         Told of each s along the path.
     **changes
@@ -113,7 +113,7 @@ def fit_linear(
     train, val, test = _roles(graph, seed)
     present, taught = np.unique(graph.labels[train], return_inverse=True)
     # One thread is the fastest for small matrices, and its sums are always in the same order.
-    with threadpool_limits(threads or 1):
+    with threadpool_limits(1):
         path, notes = _choose(diffusion, asked, train, val, taught, present, seed, callback)
         chosen_s, chosen_l2 = _chosen(asked, path)
         rotation = Rotation.of(diffusion.rows(train, chosen_s))
