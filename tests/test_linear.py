@@ -243,7 +243,7 @@ def test_the_classifier_knows_it(tmp_path):
     np.testing.assert_array_equal(loaded.predict(), model.predict())
     np.testing.assert_array_equal(loaded.predict(other), model.predict(other))
     with pytest.raises(GraphError, match="64 features"):
-        model.predict(block_model(50, 3, features=5, seed=0))
+        model.predict(block_model(90, 3, features=5, seed=0))
     with pytest.raises(ParameterError, match="hidden"):
         graphheat.GraphHeatClassifier(recipe="linear", hidden=8).fit(GRAPH)
 
