@@ -192,3 +192,15 @@ def test_a_million_is_a_valid_time_on_any_small_graph():
         v = np.sqrt(A.sum(axis=1))
         assert kernel.error_bound <= kernel.tol
         assert np.linalg.norm(kernel.apply(v) - v) <= kernel.tol * np.linalg.norm(v)
+
+
+@pytest.mark.parametrize("method", ["scipy", "numba", "reference", "auto"])
+def test_a_sweep_of_chosen_rows_is_those_rows_of_the_sweep(method):
+    ring = np.roll(np.eye(9), 1, axis=0) + np.roll(np.eye(9), -1, axis=0)
+    X, rows = np.random.default_rng(0).normal(size=(9, 5)), [7, 0, 7]
+    heat = HeatKernel(ring, 0.0, method=method)
+    whole = heat.sweep(X, [0.0, 2.0])
+    np.testing.assert_allclose(heat.sweep(X, [0.0, 2.0], rows=rows), whole[:, rows], atol=1e-6)
+    assert heat.sweep(X[:, 0], [2.0], rows=rows).shape == (1, 3)
+    with pytest.raises(ParameterError, match="indices"):
+        heat.sweep(X, [2.0], rows=[9])

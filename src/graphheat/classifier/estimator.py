@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from graphheat.calibration import prediction_sets
 from graphheat.calibration.sets import Score
-from graphheat.classifier.fitting import with_warning
+from graphheat.classifier.fitting import LINEAR, with_warning
 from graphheat.errors import ParameterError
 from graphheat.explain import Explains, Explanation, explainer_for
 from graphheat.graph import Graph
-from graphheat.training import Run, fit
+from graphheat.linear import LinearRun, fit_linear, linear_probabilities_on
+from graphheat.training import Run, checkpoint, fit
 from graphheat.training.inference import probabilities_on
 from graphheat.transductive import TransductiveClassifier, class_array
 
@@ -30,7 +31,8 @@ class GraphHeatClassifier(TransductiveClassifier):
     Parameters
     ----------
     recipe
-        ``"paper"`` or ``"authors"``; see :data:`graphheat.training.RECIPES`.
+        ``"paper"`` or ``"authors"``; see :data:`graphheat.training.RECIPES`. Or ``"linear"``: heat
+        and a logistic regression, with ``s`` and ``l2`` chosen where they are None.
     s, eps
         Diffusion time and threshold; by default the recipe's (the paper's on its three data sets,
         elsewhere s = 3, eps = 1e-4). ``eps=None``: products without a kernel matrix, for graphs
@@ -51,7 +53,7 @@ class GraphHeatClassifier(TransductiveClassifier):
     graph_
         The graph that was learned on; None after :meth:`load`.
     run_
-        The :class:`~graphheat.training.Run`: weights, history, settings, notes.
+        The :class:`~graphheat.training.Run` (or ``LinearRun``): weights, history, settings, notes.
     reached_
         Whether heat of at least eps arrives from the training nodes, shape (n,). Nodes that it
         does not reach are labelled from their own features.
@@ -111,12 +113,17 @@ class GraphHeatClassifier(TransductiveClassifier):
             seed = int(self.random_state)
         else:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        if self.recipe == LINEAR:
+            if self.eps != "recipe":
+                raise ParameterError("The linear recipe diffuses without a matrix and has no eps.")
+            self._take(fit_linear(graph, s=self.s, seed=seed, threads=self.threads, **changes))
+            return
         run = fit(
             graph, self.recipe, seed=seed, s=self.s, eps=self.eps, threads=self.threads, **changes
         )
         self._take(with_warning(run, graph))
 
-    def _take(self, run: Run) -> None:
+    def _take(self, run: Run | LinearRun) -> None:
         self.run_ = run
         self.reached_ = run.reached
         self.probabilities_ = run.probabilities.astype(np.float64)
@@ -124,6 +131,8 @@ class GraphHeatClassifier(TransductiveClassifier):
         self.probabilities_ /= self.probabilities_.sum(axis=1, keepdims=True)
 
     def _foreign_proba(self, graph: Graph) -> NDArray[Any]:
+        if isinstance(self.run_, LinearRun):
+            return linear_probabilities_on(self.run_, graph)
         result: NDArray[Any] = probabilities_on(self.run_, graph)
         return result
 
@@ -234,6 +243,10 @@ class GraphHeatClassifier(TransductiveClassifier):
         ``predict()``, ``predict_proba()`` and ``predictions_frame()`` answer for the fitted nodes
         without the graph; other nodes need theirs.
         """
+        if "linear" in checkpoint.read(path)[0]:
+            linear = LinearRun.load(path)
+            model = cls(recipe=LINEAR, s=linear.s, l2=linear.l2, random_state=linear.seed)
+            return model._with(linear)
         run = Run.load(path)
         settings = run.settings
         model = cls(
@@ -249,8 +262,11 @@ class GraphHeatClassifier(TransductiveClassifier):
             patience=settings.patience,
             random_state=run.seed,
         )
-        model._take(run)
-        model._has_own_adjacency = True
-        model.graph_ = None
-        model.classes_ = class_array(run.classes)
-        return model
+        return model._with(run)
+
+    def _with(self, run: Run | LinearRun) -> GraphHeatClassifier:
+        self._take(run)
+        self._has_own_adjacency = True
+        self.graph_ = None
+        self.classes_ = class_array(run.classes)
+        return self

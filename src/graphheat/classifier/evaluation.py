@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from graphheat.baselines import SYSTEMS
 from graphheat.baselines.fitting import fit_system
-from graphheat.classifier.fitting import check_recipe
+from graphheat.classifier.fitting import LINEAR, check_recipe
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph
+from graphheat.linear import fit_linear
 from graphheat.training import prepare, settings_for, train
 from graphheat.training.run import Labelling
 
@@ -120,6 +121,13 @@ def _one_run(
         if s is not None or eps != "recipe":
             raise ParameterError(f"s and eps are settings of GraphHeat; {recipe!r} has neither.")
         return lambda seed: fit_system(graph, recipe, seed=seed, threads=threads or 1, **changes)
+    if recipe == LINEAR:
+        if eps != "recipe":
+            raise ParameterError("The linear recipe diffuses without a matrix and has no eps.")
+        first = fit_linear(graph, s=s, threads=threads, **changes)
+        if first.path.by != "cross-validation":  # nothing was drawn: all seeds give one run
+            return lambda seed: replace(first, seed=seed)
+        return lambda seed: fit_linear(graph, s=s, seed=seed, threads=threads, **changes)
     settings = settings_for(graph, recipe, s=s, eps=eps, **changes)
     problem = prepare(graph, settings, threads=threads)
     return lambda seed: train(problem, seed, threads=threads)

@@ -9,10 +9,13 @@ from graphheat import baselines, training
 from graphheat.baselines.fitting import fit_system
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
+from graphheat.linear import fit_linear
 from graphheat.suitability import suitability
 from graphheat.training import Run
 from graphheat.training.recipes import RECIPES
 from graphheat.training.run import Labelling
+
+LINEAR = "linear"
 
 
 def fit(graph: Graph, recipe: str = "paper", **options: Any) -> Labelling:
@@ -21,15 +24,17 @@ def fit(graph: Graph, recipe: str = "paper", **options: Any) -> Labelling:
     Parameters
     ----------
     recipe
-        ``"paper"`` or ``"authors"``: GraphHeat. Or a system that it is compared with, such as
+        ``"paper"`` or ``"authors"``: GraphHeat. ``"linear"``: heat and a logistic regression, in
+        seconds, s chosen along a path. Or a system that it is compared with, such as
         ``"gcn"``, ``"gat"`` or ``"lp"``; see :data:`graphheat.baselines.SYSTEMS`.
     **options
-        As for :func:`graphheat.training.fit`, or :func:`graphheat.baselines.fitting.fit_system`:
+        As for :func:`graphheat.training.fit`, :func:`graphheat.linear.fit_linear` or
+        :func:`graphheat.baselines.fitting.fit_system`:
         ``seed``, ``threads``, ``callback``, and settings of the recipe.
 
     Returns
     -------
-    Run or SystemRun
+    Run, LinearRun or SystemRun
         With ``probabilities``, ``predicted``, ``test_accuracy``, ``predictions_frame()``,
         ``save(path)``. Its ``notes`` say so where heat will probably hurt on this graph.
 
@@ -46,6 +51,8 @@ def fit(graph: Graph, recipe: str = "paper", **options: Any) -> Labelling:
         if warned is not run and options.get("checkpoint") is not None:
             warned.save(options["checkpoint"])
         return warned
+    if recipe == LINEAR:
+        return fit_linear(graph, **options)
     check_recipe(recipe)
     return fit_system(graph, recipe, **options)
 
@@ -60,7 +67,7 @@ def with_warning(run: Run, graph: Graph) -> Run:
 
 def check_recipe(recipe: str) -> None:
     """Raise with every recipe's name where ``recipe`` is none of them."""
-    known = (*RECIPES, *baselines.SYSTEMS)
+    known = (*RECIPES, LINEAR, *baselines.SYSTEMS)
     if recipe not in known:
         words = ", ".join(repr(name) for name in known)
         raise ParameterError(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.command()
 @graph_source
 @click.option("--recipe", default="paper", show_default=True,
-              help="paper, authors, or a system to compare with: gcn, gat, lp, …")  # fmt: skip
+              help="paper, authors, linear, or a system to compare with: gcn, lp, …")  # fmt: skip
 @click.option("-s", "--s", type=float, help="Diffusion time (default: the recipe's).")
 @click.option(
     "--eps",
@@ -61,7 +61,8 @@ def fit(
     """Train on a GRAPH and label every node.
 
     Labels come with the graph: those of its split, or every label of the node table. Without
-    validation labels a fifth is held out to decide when to stop.
+    validation labels a fifth is held out to decide when to stop (the linear recipe cross-validates
+    instead).
     """
     if seed is not None and seeds is not None:
         raise click.UsageError("--seed and --seeds exclude each other.")
@@ -71,12 +72,14 @@ def fit(
         raise click.UsageError("--resume and --force need --out.")
 
     from graphheat.baselines import SYSTEMS
-    from graphheat.classifier.fitting import check_recipe
+    from graphheat.classifier.fitting import LINEAR, check_recipe
     from graphheat.cli import display, run_folder
 
     check_recipe(recipe)
     if recipe in SYSTEMS and (s is not None or eps != "recipe"):
         raise click.UsageError(f"-s and --eps are for GraphHeat; {recipe} has neither.")
+    if recipe == LINEAR and eps != "recipe":
+        raise click.UsageError("--eps is for a kernel matrix; linear diffuses without one.")
     graph = open_graph(source)
     named = {"max_epochs": epochs, "hidden": hidden}
     changes = {name: value for name, value in named.items() if value is not None} | dict(given)
@@ -89,6 +92,8 @@ def fit(
     with display.progress_bar() as bar:
         if recipe in SYSTEMS:
             make = _system_maker(graph, recipe, changes, source, threads, bar)
+        elif recipe == LINEAR:
+            make = _linear_maker(graph, {"s": s, **changes}, source, threads, bar)
         else:
             make = _heat_maker(graph, recipe, {"s": s, "eps": eps, **changes}, source, threads, bar)
         if folder is not None:  # the old run goes only now that the new one is known to start
@@ -191,6 +196,41 @@ def _system_maker(
     return make
 
 
+def _linear_maker(
+    graph: Graph,
+    changes: dict[str, Any],
+    source: dict[str, Any],
+    threads: int | None,
+    bar: Progress,
+) -> Maker:
+    """Return what makes a seed's run of the linear recipe."""
+    from graphheat.linear import LinearRun, fit_linear
+    from graphheat.linear.fitting import linear_settings
+    from graphheat.training.checkpoint import FILENAME
+
+    asked = linear_settings(graph, **changes)
+
+    def make(seed: int, folder: Path | None, resume: bool) -> Labelling:
+        file = None if folder is None else folder / FILENAME
+        if resume and file is not None and file.exists():  # only finished runs are kept
+            return LinearRun.load_matching(file, graph, seed, asked)
+        task = bar.add_task(f"seed {seed}", total=None, detail="")
+        run = fit_linear(
+            graph,
+            seed=seed,
+            threads=threads,
+            source=source,
+            callback=lambda e: bar.update(task, completed=e.step, total=e.steps, detail=e.text),
+            **changes,
+        )
+        bar.remove_task(task)
+        if file is not None:
+            run.save(file)
+        return run
+
+    return make
+
+
 def summarize(runs: Sequence[Labelling]) -> dict[str, Any]:
     """Return what ``--json`` prints and ``metrics.json`` holds."""
     from graphheat.classifier.evaluation import deviation
@@ -231,6 +271,8 @@ def print_summary(summary: dict[str, Any], out: str | None) -> None:
     if "s" in settings and "eps" in settings:
         implicit = "none" if settings["eps"] is None else f"{settings['eps']:g}"
         heat = f", s = {settings['s']:g}, eps = {implicit}"
+    elif "s" in settings and "l2" in settings and len(rows) == 1:
+        heat = f", s = {settings['s']:g}, l2 = {settings['l2']:g}"
     display.table(
         ["seed", "test %", "validation %", "best epoch", "epochs", "seconds"],
         rows,

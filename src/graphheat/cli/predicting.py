@@ -30,16 +30,18 @@ def predict(run: str, graph: str | None, out: str, threads: int | None, as_json:
     if graph is not None:
         other = open_graph({"graph": graph})
         if other.fingerprint != fitted.fingerprint:
+            from graphheat.linear import LinearRun, linear_predictions_on
             from graphheat.training import Run
             from graphheat.training.inference import predictions_on
 
-            if not isinstance(fitted, Run):
+            if not isinstance(fitted, (Run, LinearRun)):
                 raise GraphError(
                     f"A run of {fitted.recipe} labels the graph that it was fitted on, and "
                     f"{other.name} is another. Fit it there."
                 )
             display.say(f"{other.name} is not the graph of this run: its nodes are new to it.")
-            frame = predictions_on(fitted, other, threads=threads)
+            label = predictions_on if isinstance(fitted, Run) else linear_predictions_on
+            frame = label(fitted, other, threads=threads)
     run_folder.write_csv(out, frame)
     result: dict[str, Any] = {
         "nodes": len(frame),

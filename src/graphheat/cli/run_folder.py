@@ -10,6 +10,7 @@ from typing import Any
 from graphheat.baselines.fitting import SystemRun
 from graphheat.errors import MissingPathError, OutputError
 from graphheat.io import replacing
+from graphheat.linear import LinearRun
 from graphheat.training import Run, checkpoint
 from graphheat.training.checkpoint import FILENAME
 from graphheat.training.run import HISTORY_COLUMNS, Labelling
@@ -19,6 +20,8 @@ FILES = (
     "predictions.csv",
     "history.csv",
     "metrics.json",
+    "path.csv",
+    "path.png",
     "training.png",
     "reliability.png",
 )
@@ -79,7 +82,7 @@ def seed_folder(folder: Path, seed: int) -> Path:
 
 
 def write_run(folder: Path, run: Labelling, metrics: dict[str, Any]) -> None:
-    """Write predictions, history, metrics and pictures beside the checkpoint."""
+    """Write predictions, metrics, what was tried or learned, and pictures beside the checkpoint."""
     import pandas
 
     from graphheat import plot
@@ -90,6 +93,9 @@ def write_run(folder: Path, run: Labelling, metrics: dict[str, Any]) -> None:
         history.insert(0, "epoch", range(1, run.epochs + 1))
         write_csv(folder / "history.csv", history)
         plot.save(plot.training_curve(run), folder / "training.png")
+    if isinstance(run, LinearRun) and len(run.path):
+        write_csv(folder / "path.csv", run.path_frame())
+        plot.save(plot.path(run), folder / "path.png")
     if len(run.members("test")):
         plot.save(plot.reliability(run), folder / "reliability.png")
     write_metrics(folder, {**metrics, "calibration": run.calibration_report()})
@@ -108,7 +114,7 @@ def write_metrics(folder: Path, metrics: dict[str, Any]) -> None:
 
 
 def load_run(path: str) -> Labelling:
-    """Read the run in a folder, or in a checkpoint file: GraphHeat's, or another system's."""
+    """Read the run in a folder, or in a checkpoint file, of whichever recipe."""
     given = Path(path)
     if given.is_dir():
         if not (given / FILENAME).exists() and _seed_folders(given):
@@ -117,4 +123,6 @@ def load_run(path: str) -> Labelling:
             )
         given = given / FILENAME
     header, _ = checkpoint.read(given)
+    if "linear" in header:
+        return LinearRun.load(given)
     return SystemRun.load(given) if "system" in header else Run.load(given)

@@ -2,6 +2,7 @@
 
 from graphheat.explain.explanation import Counterfactual, Explanation
 from graphheat.explain.kernels import run_kernels
+from graphheat.explain.linear import LinearExplainer, explain_linear
 from graphheat.explain.network import Explainer
 from graphheat.explain.runs import Explains, explain, explainer_for
 
@@ -10,7 +11,9 @@ __all__ = [
     "Explainer",
     "Explains",
     "Explanation",
+    "LinearExplainer",
     "explain",
+    "explain_linear",
     "explainer_for",
     "run_kernels",
 ]

@@ -7,8 +7,10 @@ from typing import Any, Protocol
 
 from graphheat.errors import GraphError
 from graphheat.explain.explanation import Explanation
+from graphheat.explain.linear import LinearExplainer
 from graphheat.explain.network import Explainer
 from graphheat.graph import Graph
+from graphheat.linear import LinearRun
 from graphheat.training import Run
 from graphheat.training.run import Labelling
 
@@ -40,6 +42,7 @@ def explainer_for(run: Labelling, graph: Graph, *, threads: int | None = None) -
 
 
 explainer_for.register(Run, Explainer)
+explainer_for.register(LinearRun, LinearExplainer)
 
 
 def explain(run: Labelling, graph: Graph, node: Any, *, label: Any = None) -> Explanation:

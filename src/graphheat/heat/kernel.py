@@ -161,7 +161,9 @@ class HeatKernel:
         result: NDArray[Any] = self._diffuse(X, [self._expansion])[0]
         return result
 
-    def sweep(self, X: Any, s_values: Sequence[float]) -> NDArray[Any]:
+    def sweep(
+        self, X: Any, s_values: Sequence[float], *, rows: ArrayLike | None = None
+    ) -> NDArray[Any]:
         """Return e^{-sL}X for several s from one basis, at the cost of the largest s.
 
         Parameters
@@ -170,41 +172,51 @@ class HeatKernel:
             Shape (n,) or (n, c).
         s_values
             Diffusion times; the kernel's own ``s`` plays no part.
+        rows
+            Row numbers, shape (k,): only these rows of the results are added up and kept.
 
         Returns
         -------
         ndarray
-            Shape (len(s_values), n) or (len(s_values), n, c).
+            Shape (len(s_values), n) or (len(s_values), n, c); with ``rows``, k in place of n.
         """
         times = [check_s(s, "HeatKernel.sweep") for s in s_values]
         if not times:
             raise ParameterError("The 's_values' parameter of HeatKernel.sweep must not be empty.")
-        return self._diffuse(X, [self._signal_expansion(s) for s in times])
+        chosen = None if rows is None else check_indices(rows, self.n, "HeatKernel.sweep")
+        return self._diffuse(X, [self._signal_expansion(s) for s in times], chosen)
 
-    def _diffuse(self, X: Any, expansions: Sequence[Expansion]) -> NDArray[Any]:
+    def _diffuse(
+        self, X: Any, expansions: Sequence[Expansion], rows: NDArray[np.int64] | None = None
+    ) -> NDArray[Any]:
         columns, shape = as_columns(X, self.n)
         # A float64 signal stays one: in float32 its large values would be infinite, its small 0.
         single = all(part == np.float32 for part in (columns.dtype, *(e.dtype for e in expansions)))
         dtype = np.dtype(np.float32 if single else np.float64)
-        out = np.empty((len(expansions), *columns.shape), dtype=dtype)
+        kept = slice(None) if rows is None else rows
+        height = self.n if rows is None else len(rows)
+        out = np.empty((len(expansions), height, columns.shape[1]), dtype=dtype)
         if self.method == "reference":
             for k, e in enumerate(expansions):
-                out[k] = reference.apply(self._spectrum, dense(columns, np.float64), e.s)
+                out[k] = reference.apply(self._spectrum, dense(columns, np.float64), e.s)[kept]
         else:
             S, order = self._matrix_in(dtype), max(e.order for e in expansions)
             work = order * S.nnz * columns.shape[1]
             way = choice.for_signals(self.method, work, columns.shape[1]).way
+            if rows is not None and self.method != "numba":
+                way = "scipy"  # it alone adds up chosen rows, and the adding is most of the work
             width = blocks.WIDTH if way == "scipy" else COMPILED_WIDTH
             for a in range(0, columns.shape[1], width):
                 strip = slice(a, min(a + width, columns.shape[1]))
                 block = dense(columns[:, strip], dtype)
                 if way == "scipy":
-                    parts = blocks.diffuse(S, block, expansions)
+                    parts = blocks.diffuse(S, block, expansions, rows)
                 else:
-                    parts = compiled.diffuse(S, block, expansions, threads=self._workers)
+                    whole = compiled.diffuse(S, block, expansions, threads=self._workers)
+                    parts = [part[kept] for part in whole]
                 for k, part in enumerate(parts):
                     out[k, :, strip] = part
-        return out.reshape(len(expansions), *shape)
+        return out.reshape(len(expansions), height, *shape[1:])
 
     def as_linear_operator(self) -> LinearOperator:
         """Return a view for ``scipy.sparse.linalg``; products are :meth:`apply`'s, in float64.

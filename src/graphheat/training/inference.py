@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphheat.errors import GraphError
 from graphheat.graph import Graph
 from graphheat.training.network import build_network, build_operator
-from graphheat.training.run import Run, predictions_table
+from graphheat.training.run import Labelling, Run, predictions_table
 
 if TYPE_CHECKING:
     import pandas
@@ -40,7 +40,11 @@ def predictions_on(run: Run, graph: Graph, *, threads: int | None = None) -> pan
 
     ``reached`` is left empty: the training nodes are not in this graph.
     """
-    probabilities = probabilities_on(run, graph, threads=threads)
+    return table_on(run, graph, probabilities_on(run, graph, threads=threads))
+
+
+def table_on(run: Labelling, graph: Graph, probabilities: NDArray[np.float64]) -> pandas.DataFrame:
+    """Return the predictions table for another graph's nodes, whose labels are told by name."""
     known = np.array([name in run.classes for name in graph.classes], dtype=bool)
     labels = np.full(graph.n, -1, dtype=np.int64)
     for code, name in enumerate(graph.classes):

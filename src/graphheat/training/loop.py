@@ -174,7 +174,8 @@ class _Trainer:
     ) -> None:
         self.problem, self.seed, self.path, self.source = problem, seed, path, source
         self.watch = np.empty(0, dtype=np.int64) if watch is None else watch
-        self.roles: Roles = assign_roles(problem.graph, seed)
+        share = getattr(problem.settings, "calibration", 0.0)
+        self.roles: Roles = assign_roles(problem.graph, seed, calibration=share)
         torch.manual_seed(seed)
         # Watched nodes ride along with the validation nodes, in one pass.
         looked_at = np.concatenate([self.roles.val, self.watch])

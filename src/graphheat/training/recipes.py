@@ -91,6 +91,9 @@ class ConsistentSettings(Settings):
         ``"either"``: stop when neither validation loss nor validation accuracy has been as good as
         the best so far for ``patience`` epochs. ``keep`` says of which of the two the best weights
         are kept.
+    calibration
+        Share of the validation nodes that take no part in stopping, for calibrated confidences and
+        prediction sets; see :func:`~graphheat.training.holdout.assign_roles`.
     identity
         Whether layers have the term θ0·x; without it only e^{-sL}x is left, for comparison.
     propagation
@@ -113,6 +116,7 @@ class ConsistentSettings(Settings):
     batch: int = 1000
     stopping: Stopping = "either"
     keep: Literal["loss", "accuracy"] = "loss"
+    calibration: float = 0.2
     identity: bool = True
     propagation: Propagation = "heat"
     order: int = 8
@@ -227,6 +231,7 @@ def _checked_consistent(settings: ConsistentSettings) -> ConsistentSettings:
         input_dropout=share("input_dropout"),
         views=check_count(settings.views, "views", "fit"),
         drop_nodes=share("drop_nodes"),
+        calibration=share("calibration"),
         consistency=check_number(settings.consistency, "consistency", "fit", 0.0, float("inf")),
         warmup=check_count(settings.warmup, "warmup", "fit"),
         sharpening=check_number(settings.sharpening, "sharpening", "fit", 0.0, 1.0, left="open"),

@@ -1,0 +1,120 @@
+"""Why the linear recipe gave a node its label: what each source's features, or each label, gave.
+
+A logit is linear in the features: z_vc = b_c + Σ_w P_vw ⟨x_w, W_c⟩, P being the diffusion, which
+splits it over source nodes w. And the weights are sums over training nodes l, whose diffused
+features less their mean are t_l: W_c = Σ_l A_lc t_l. So it splits over labels as well:
+z_vc = (b_c + ⟨μ, W_c⟩) + Σ_l A_lc ⟨t_v, t_l⟩.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphheat.errors import GraphError, ParameterError
+from graphheat.explain.explanation import Explanation
+from graphheat.graph import Graph
+from graphheat.graph.adjacency import choose
+from graphheat.heat.neighborhood import hop_distances
+from graphheat.linear import LinearRun
+from graphheat.linear.diffusion import Diffusion
+from graphheat.training.run import ROLE_NAMES
+
+View = Literal["sources", "labels"]
+
+
+def explain_linear(
+    run: LinearRun, graph: Graph, node: Any, *, label: Any = None, view: View = "sources"
+) -> Explanation:
+    """Return what gave a logit of ``node`` its value.
+
+    Parameters
+    ----------
+    run, graph
+        A run of the linear recipe and the graph that it was fitted on.
+    node
+        The node's id.
+    label
+        The class to explain; default: the predicted one.
+    view
+        ``"sources"``: what each node's features gave. ``"labels"``: what each training node's
+        label gave; the constant is then the mean logit of the training nodes.
+
+    Notes
+    -----
+    *Accuracy*: constant and contributions sum to the logit within 1e-4. *Deterministic*: yes.
+    *Isolated nodes*: are their own and only source. :class:`LinearExplainer` shares the work
+    between nodes.
+    """
+    return LinearExplainer(run, graph).explain(node, label=label, view=view)
+
+
+class LinearExplainer:
+    """Explains node after node of one run of the linear recipe."""
+
+    def __init__(self, run: LinearRun, graph: Graph, *, threads: int | None = None) -> None:
+        if graph.fingerprint != run.fingerprint:
+            raise GraphError(
+                f"{graph.name} is not the graph that this run was fitted on; its edges, features, "
+                "labels, ids or split differ. Give that graph."
+            )
+        self.run, self.graph = run, graph
+        self._diffusion = Diffusion(graph, run.scaling, threads=threads)
+        self._own = np.asarray(self._diffusion.features @ run.weights)  # ⟨x_w, W_c⟩, shape (n, c)
+
+    def explain(self, node: Any, *, label: Any = None, view: View = "sources") -> Explanation:
+        """Return what gave a logit of ``node`` its value, as :func:`explain_linear` does."""
+        choose("explain_linear", "view", view, ("sources", "labels"))
+        run, index = self.run, self.graph.index_of(node)
+        code = int(run.predicted[index])
+        if label is not None:
+            if label not in run.classes:
+                raise ParameterError(
+                    "The 'label' parameter of explain_linear must be a class of the run. "
+                    f"Got {label!r} instead."
+                )
+            code = run.classes.index(label)
+        reach = self._diffusion.weights(np.array([index]), run.s)[0]
+        # Where heat does not arrive, rounding would leave sources of 1e-20.
+        hops = hop_distances(self.graph, index)
+        reach = np.where(hops >= 0, reach, 0.0)
+        by_source = reach * self._own[:, code]
+        logit = float(by_source.sum() + run.bias[code])
+        if view == "sources":
+            given, constant = by_source, float(run.bias[code])
+        else:
+            given, constant = self._by_label(reach, code)
+        sources = np.flatnonzero(given)
+        # The largest first; ties by row number.
+        sources = sources[np.lexsort((sources, -np.abs(given[sources])))]
+        return Explanation(
+            node=run.nodes[index],
+            index=index,
+            label=run.classes[code],
+            logit=logit,
+            probability=float(run.probabilities[index, code]),
+            constant=constant,
+            sources=sources,
+            contributions=given[sources],
+            hops=hops[sources],
+            training=run.roles[sources] == ROLE_NAMES.index("train"),
+            nodes=run.nodes,
+        )
+
+    def _by_label(self, reach: NDArray[np.float64], code: int) -> tuple[NDArray[np.float64], float]:
+        """Return what each node's label gave, shape (n,), 0 for all but training nodes."""
+        run, (center, centred) = self.run, self._training
+        own = np.asarray(self._diffusion.features.T @ reach) - center
+        given = np.zeros(self.graph.n)
+        given[run.training_nodes] = run.duals[:, code] * (centred @ own)
+        return given, float(run.bias[code] + center @ run.weights[:, code])
+
+    @cached_property
+    def _training(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The training nodes' mean diffused features, shape (f,), and theirs less it, (m, f)."""
+        rows = self._diffusion.rows(self.run.training_nodes, self.run.s)
+        center = rows.mean(axis=0)
+        return center, rows - center
