@@ -89,10 +89,10 @@ class HeatLabelSpreading(TransductiveClassifier):
 
 
 def _teachers(graph: Graph) -> NDArray[np.int64]:
-    """Return the train part; without one, every labelled node outside ``val`` and ``test``."""
+    """Return the train part; without one, every labelled node that no other part has."""
     if "train" in graph.split:
         return graph.split["train"]
     free = graph.labels >= 0
-    for part in ("val", "test"):
+    for part in ("val", "calibration", "test"):
         free[graph.split.get(part, np.empty(0, np.int64))] = False
     return np.flatnonzero(free)

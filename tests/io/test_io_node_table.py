@@ -115,7 +115,7 @@ def test_split_and_titles(edges, write):
 def test_a_split_of_other_words(edges, write):
     table = write("id,role\nann,x\nbob,\ncat,test\n")
     with pytest.raises(
-        GraphError, match="must hold train, val, test or nothing; got 'x' for node 'ann'"
+        GraphError, match="must hold train, val, calibration, test or nothing; got 'x'"
     ):
         read_csv(edges, table, split="role")
     folds = read_csv(edges, write("id,split\nann,1\nbob,2\ncat,3\n"))

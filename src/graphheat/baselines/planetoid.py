@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, embedding
 
 from graphheat.baselines.descent import Stopping, descend, seeded
 from graphheat.baselines.system import Callback, Outcome, Step, System
@@ -151,11 +151,11 @@ class Planetoid(System):
 
 
 class _Classifier(nn.Module):
-    def __init__(self, features: int, embedding: Tensor, classes: int) -> None:
+    def __init__(self, features: int, embeddings: Tensor, classes: int) -> None:
         super().__init__()
-        self.embedding = nn.Parameter(embedding)
+        self.embedding = nn.Parameter(embeddings)
         self.of_features = nn.Parameter(torch.empty(features, classes))
-        self.of_embedding = nn.Linear(embedding.shape[1], classes)
+        self.of_embedding = nn.Linear(embeddings.shape[1], classes)
         self.of_both = nn.Linear(2 * classes, classes)
         self.bias = nn.Parameter(torch.zeros(classes))
         for weight in (self.of_features, self.of_embedding.weight, self.of_both.weight):
@@ -166,7 +166,8 @@ class _Classifier(nn.Module):
     def forward(self, x: Any, nodes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the logits by both, by features and by embeddings, shape (r, c) each."""
         by_features = x @ self.of_features + self.bias
-        by_embedding = self.of_embedding(self.embedding[nodes])
+        # Sparse: a step on some nodes costs nothing for the others.
+        by_embedding = self.of_embedding(embedding(nodes, self.embedding, sparse=True))
         both = torch.cat([by_features.softmax(1), by_embedding.softmax(1)], dim=1)
         return self.of_both(both), by_features, by_embedding
 

@@ -24,7 +24,8 @@ def fit(graph: Graph, recipe: str = "paper", **options: Any) -> Labelling:
     Parameters
     ----------
     recipe
-        ``"paper"`` or ``"authors"``: GraphHeat. ``"linear"``: heat and a logistic regression, in
+        ``"paper"`` or ``"authors"``: GraphHeat; ``"consistent"``: the same, taught by unlabelled
+        nodes too. ``"linear"``: heat and a logistic regression, in
         seconds, s chosen along a path. Or a system that it is compared with, such as
         ``"gcn"``, ``"gat"`` or ``"lp"``; see :data:`graphheat.baselines.SYSTEMS`.
     **options

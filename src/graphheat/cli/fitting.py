@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.command()
 @graph_source
 @click.option("--recipe", default="paper", show_default=True,
-              help="paper, authors, linear, or a system to compare with: gcn, lp, …")  # fmt: skip
+              help="paper, consistent, linear, authors, or a system: gcn, lp, …")  # fmt: skip
 @click.option("-s", "--s", type=float, help="Diffusion time (default: the recipe's).")
 @click.option(
     "--eps",

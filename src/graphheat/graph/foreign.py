@@ -61,7 +61,7 @@ def pyg_parts(data: Any) -> dict[str, Any]:
         labels = as_array(y)
         labels = labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 else labels
     split = {}
-    for name in ("train", "val", "test"):
+    for name in ("train", "val", "calibration", "test"):
         mask = getattr(data, f"{name}_mask", None)
         if mask is not None:
             split[name] = as_array(mask).astype(bool)

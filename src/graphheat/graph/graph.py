@@ -362,7 +362,7 @@ def _check_split(
                     f"split['{first}'] and split['{second}'] share {shared.size} nodes "
                     f"(first {shared[0]})."
                 )
-    for name in ("train", "val"):
+    for name in ("train", "val", "calibration"):
         unlabelled = labels[checked.get(name, np.empty(0, np.int64))] < 0
         if unlabelled.any():
             raise GraphError(

@@ -109,7 +109,7 @@ def _masked(parts: dict[str, Any], labelled: ArrayLike, n: int) -> dict[str, Any
         return {}
     if "classes" in parts:
         kept = {
-            name: indices[mask[indices]] if name in ("train", "val") else indices
+            name: indices[mask[indices]] if name != "test" else indices
             for name, indices in parts["split"].items()
         }
         return {"labels": np.where(mask, parts["labels"], -1), "split": kept}

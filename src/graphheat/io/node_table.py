@@ -16,7 +16,10 @@ from graphheat.io.table import MISSING, Table, as_integers, named, open_table
 
 ID_NAMES = ("id", "node", "node_id", "name")
 LABEL_NAMES = ("label", "class", "y", "target")
-SPLIT_NAMES = {"train": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
+SPLIT_NAMES = {
+    "train": "train", "val": "val", "valid": "val", "validation": "val",
+    "calibration": "calibration", "test": "test",
+}  # fmt: skip
 NO_SPLIT = MISSING | {"none", "unlabelled", "unlabeled"}
 DENSE_CATEGORIES = 64  # more one-hot columns than this are kept sparse
 
@@ -170,11 +173,11 @@ def _split(
             if guessed:
                 return None
             raise GraphError(
-                f"The split column of {table.path} must hold train, val, test or nothing; "
-                f"got {role!r} for node {ids[index]!r}."
+                f"The split column of {table.path} must hold train, val, calibration, test or "
+                f"nothing; got {role!r} for node {ids[index]!r}."
             )
         parts.setdefault(part, []).append(index)
-    order = [part for part in ("train", "val", "test") if part in parts]
+    order = [part for part in ("train", "val", "calibration", "test") if part in parts]
     return {part: np.array(parts[part], dtype=np.int64) for part in order}
 
 

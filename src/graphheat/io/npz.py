@@ -267,7 +267,7 @@ def _from_edge_index(arrays: Arrays, duplicates: Duplicates) -> dict[str, Any]:
         "labels": labels,
         "split": {
             name: arrays[f"{name}_{kind}"]
-            for name in ("train", "val", "test")
+            for name in ("train", "val", "calibration", "test")
             for kind in ("mask", "idx")
             if f"{name}_{kind}" in arrays
         },

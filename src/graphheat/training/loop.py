@@ -73,7 +73,7 @@ def fit(
     graph
         With features and labels; its split says which labels teach, stop and test.
     recipe
-        ``"paper"`` or ``"authors"``.
+        ``"paper"``, ``"authors"`` or ``"consistent"``.
     seed
         Decides weights, dropout and, without validation labels, which nodes are held out.
     s, eps

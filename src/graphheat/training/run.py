@@ -262,7 +262,7 @@ class Run(Labelling):
 
     @property
     def recipe(self) -> str:
-        """``"paper"`` or ``"authors"``."""
+        """``"paper"``, ``"authors"`` or ``"consistent"``."""
         return self.settings.recipe
 
     def settings_dict(self) -> dict[str, Any]:
