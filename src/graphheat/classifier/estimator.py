@@ -12,12 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from graphheat.calibration import prediction_sets
 from graphheat.calibration.sets import Score
-from graphheat.classifier.fitting import LINEAR, with_warning
+from graphheat.classifier.choosing import Time
+from graphheat.classifier.fitting import LINEAR, fit_heat
 from graphheat.errors import ParameterError
 from graphheat.explain import Explains, Explanation, explainer_for
 from graphheat.graph import Graph
 from graphheat.linear import LinearRun, fit_linear, linear_probabilities_on
-from graphheat.training import Run, checkpoint, fit
+from graphheat.training import Run, checkpoint
 from graphheat.training.inference import probabilities_on
 from graphheat.transductive import TransductiveClassifier, class_array
 
@@ -79,7 +80,7 @@ class GraphHeatClassifier(TransductiveClassifier):
         self,
         *,
         recipe: str = "paper",
-        s: float | None = None,
+        s: Time = None,
         eps: float | Literal["recipe"] | None = "recipe",
         K: int | None = None,
         hidden: int | None = None,
@@ -118,10 +119,10 @@ class GraphHeatClassifier(TransductiveClassifier):
                 raise ParameterError("The linear recipe diffuses without a matrix and has no eps.")
             self._take(fit_linear(graph, s=self.s, seed=seed, threads=self.threads, **changes))
             return
-        run = fit(
+        run = fit_heat(
             graph, self.recipe, seed=seed, s=self.s, eps=self.eps, threads=self.threads, **changes
         )
-        self._take(with_warning(run, graph))
+        self._take(run)
 
     def _take(self, run: Run | LinearRun) -> None:
         self.run_ = run

@@ -10,6 +10,7 @@ import numpy as np
 
 from graphheat.baselines import SYSTEMS
 from graphheat.baselines.fitting import fit_system
+from graphheat.classifier.choosing import Time, resolve_time
 from graphheat.classifier.fitting import LINEAR, check_recipe
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph
@@ -57,7 +58,7 @@ def evaluate(
     recipe: str = "paper",
     *,
     seeds: Iterable[int] = range(20),
-    s: float | None = None,
+    s: Time = None,
     eps: float | Literal["recipe"] | None = "recipe",
     threads: int | None = None,
     callback: Callable[[Labelling], None] | None = None,
@@ -110,7 +111,7 @@ def evaluate(
 def _one_run(
     graph: Graph,
     recipe: str,
-    s: float | None,
+    s: Time,
     eps: float | str | None,
     threads: int | None,
     changes: dict[str, Any],
@@ -128,6 +129,7 @@ def _one_run(
         if first.path.by != "cross-validation":  # nothing was drawn: all seeds give one run
             return lambda seed: replace(first, seed=seed)
         return lambda seed: fit_linear(graph, s=s, seed=seed, threads=threads, **changes)
-    settings = settings_for(graph, recipe, s=s, eps=eps, **changes)
+    chosen = resolve_time(graph, recipe, s, {**changes, "eps": eps}, threads=threads)
+    settings = settings_for(graph, recipe, s=chosen.s, eps=eps, **changes)
     problem = prepare(graph, settings, threads=threads)
     return lambda seed: train(problem, seed, threads=threads)

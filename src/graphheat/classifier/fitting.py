@@ -7,6 +7,7 @@ from typing import Any
 
 from graphheat import baselines, training
 from graphheat.baselines.fitting import fit_system
+from graphheat.classifier.choosing import Time, resolve_time
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.linear import fit_linear
@@ -30,8 +31,9 @@ def fit(graph: Graph, recipe: str = "paper", **options: Any) -> Labelling:
         ``"gcn"``, ``"gat"`` or ``"lp"``; see :data:`graphheat.baselines.SYSTEMS`.
     **options
         As for :func:`graphheat.training.fit`, :func:`graphheat.linear.fit_linear` or
-        :func:`graphheat.baselines.fitting.fit_system`:
-        ``seed``, ``threads``, ``callback``, and settings of the recipe.
+        :func:`graphheat.baselines.fitting.fit_system`: ``seed``, ``threads``, ``callback``, and
+        settings of the recipe. ``s="auto"`` (the default of ``"consistent"``) chooses the
+        diffusion time on the validation labels, in seconds; ``notes`` say what came of it.
 
     Returns
     -------
@@ -47,23 +49,32 @@ def fit(graph: Graph, recipe: str = "paper", **options: Any) -> Labelling:
     ['lp', 'ica']
     """
     if recipe in RECIPES:
-        run = training.fit(graph, recipe, **options)
-        warned = with_warning(run, graph)
-        if warned is not run and options.get("checkpoint") is not None:
-            warned.save(options["checkpoint"])
-        return warned
+        return fit_heat(graph, recipe, **options)
     if recipe == LINEAR:
         return fit_linear(graph, **options)
     check_recipe(recipe)
     return fit_system(graph, recipe, **options)
 
 
-def with_warning(run: Run, graph: Graph) -> Run:
-    """Return the run, its notes saying so where heat will probably hurt on its graph."""
+def fit_heat(graph: Graph, recipe: str, *, s: Time = None, **options: Any) -> Run:
+    """Train a recipe of GraphHeat, its s chosen where that is left open; see :func:`fit`."""
+    others = ("seed", "threads", "checkpoint", "resume", "callback", "kernel_progress")
+    changes = {name: value for name, value in options.items() if name not in others}
+    chosen = resolve_time(graph, recipe, s, changes, threads=options.get("threads"))
+    run = training.fit(graph, recipe, s=chosen.s, **options)
+    told = with_notes(run, graph, chosen.notes)
+    if told is not run and options.get("checkpoint") is not None:
+        told.save(options["checkpoint"])
+    return told
+
+
+def with_notes(run: Run, graph: Graph, chosen: tuple[str, ...] = ()) -> Run:
+    """Return the run, its notes saying how s was chosen and whether heat will probably hurt."""
     suits = suitability(graph)
-    if suits.verdict != "hurts" or suits.sentence in run.notes:  # a resumed run has been told
-        return run
-    return replace(run, notes=(*run.notes, suits.sentence))
+    hurts = (suits.sentence,) if suits.verdict == "hurts" else ()
+    # A resumed run has been told.
+    new = tuple(note for note in (*chosen, *hurts) if note not in run.notes)
+    return replace(run, notes=(*run.notes, *new)) if new else run
 
 
 def check_recipe(recipe: str) -> None:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphheat.cli.options import EpsType, SettingType, common, graph_source, open_graph, threads
+from graphheat.cli.options import (
+    EpsType,
+    SettingType,
+    TimeType,
+    common,
+    graph_source,
+    open_graph,
+    threads,
+)
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -23,7 +31,8 @@ if TYPE_CHECKING:
 @graph_source
 @click.option("--recipe", default="paper", show_default=True,
               help="paper, consistent, linear, authors, or a system: gcn, lp, …")  # fmt: skip
-@click.option("-s", "--s", type=float, help="Diffusion time (default: the recipe's).")
+@click.option("-s", "--s", type=TimeType(), metavar="F|auto",
+              help="Diffusion time; auto: by labels (default: the recipe's).")  # fmt: skip
 @click.option(
     "--eps",
     type=EpsType(),
@@ -45,7 +54,7 @@ if TYPE_CHECKING:
 def fit(
     source: dict[str, Any],
     recipe: str,
-    s: float | None,
+    s: Any,
     eps: Any,
     epochs: int | None,
     hidden: int | None,
@@ -95,7 +104,7 @@ def fit(
         elif recipe == LINEAR:
             make = _linear_maker(graph, {"s": s, **changes}, source, threads, bar)
         else:
-            make = _heat_maker(graph, recipe, {"s": s, "eps": eps, **changes}, source, threads, bar)
+            make = _heat_maker(graph, recipe, s, {"eps": eps, **changes}, source, threads, bar)
         if folder is not None:  # the old run goes only now that the new one is known to start
             run_folder.clear(folder, keep_runs=not force)
         runs = []
@@ -118,20 +127,36 @@ def fit(
 def _heat_maker(
     graph: Graph,
     recipe: str,
+    s: Any,
     changes: dict[str, Any],
     source: dict[str, Any],
     threads: int | None,
     bar: Progress,
 ) -> Maker:
     """Compute the kernel once and return what makes a seed's run."""
-    from graphheat.classifier.fitting import with_warning
+    from graphheat.classifier.choosing import resolve_time
+    from graphheat.classifier.fitting import with_notes
+    from graphheat.cli import run_folder
     from graphheat.training import prepare, settings_for, train
     from graphheat.training.checkpoint import FILENAME
 
+    task = bar.add_task("choice of s", total=None, detail="", visible=False)
+    chosen = resolve_time(
+        graph,
+        recipe,
+        s,
+        changes,
+        threads=threads,
+        callback=lambda e: bar.update(
+            task, visible=True, completed=e.step, total=e.steps, detail=e.text
+        ),
+    )
+    bar.remove_task(task)
+    settings = settings_for(graph, recipe, s=chosen.s, **changes)
     task = bar.add_task("kernel", total=graph.n, detail="")
     problem = prepare(
         graph,
-        settings_for(graph, recipe, **changes),
+        settings,
         threads=threads,
         progress=lambda done, n: bar.update(task, completed=done),
     )
@@ -151,10 +176,12 @@ def _heat_maker(
             ),
         )
         bar.remove_task(task)
-        warned = with_warning(run, graph)
-        if folder is not None and warned is not run:
-            warned.save(folder / FILENAME)
-        return warned
+        told = with_notes(run, graph, chosen.notes)
+        if folder is not None and told is not run:
+            told.save(folder / FILENAME)
+        if folder is not None and chosen.linear is not None:
+            run_folder.write_path(folder, chosen.linear)
+        return told
 
     return make
 

@@ -122,6 +122,21 @@ class EpsType(click.ParamType):
             self.fail(f"{value!r} is neither a number nor 'none'.", param, ctx)
 
 
+class TimeType(click.ParamType):
+    """A diffusion time, or ``auto``."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Turn the text into a float, or leave ``"auto"``."""
+        if not isinstance(value, str) or value == "auto":
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number nor 'auto'.", param, ctx)
+
+
 class SettingType(click.ParamType):
     """A setting as NAME=VALUE; the value is a number, true, false, null or a word."""
 

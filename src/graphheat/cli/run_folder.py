@@ -93,12 +93,20 @@ def write_run(folder: Path, run: Labelling, metrics: dict[str, Any]) -> None:
         history.insert(0, "epoch", range(1, run.epochs + 1))
         write_csv(folder / "history.csv", history)
         plot.save(plot.training_curve(run), folder / "training.png")
-    if isinstance(run, LinearRun) and len(run.path):
-        write_csv(folder / "path.csv", run.path_frame())
-        plot.save(plot.path(run), folder / "path.png")
+    if isinstance(run, LinearRun):
+        write_path(folder, run)
     if len(run.members("test")):
         plot.save(plot.reliability(run), folder / "reliability.png")
     write_metrics(folder, {**metrics, "calibration": run.calibration_report()})
+
+
+def write_path(folder: Path, linear: LinearRun) -> None:
+    """Write what was tried along the path of s, as a table and a picture."""
+    from graphheat import plot
+
+    if len(linear.path):
+        write_csv(folder / "path.csv", linear.path_frame())
+        plot.save(plot.path(linear), folder / "path.png")
 
 
 def write_csv(path: str | Path, frame: Any) -> None:

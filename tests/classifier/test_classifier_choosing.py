@@ -1,0 +1,95 @@
+"""``s="auto"``: chosen on labels, told in the notes, and the same when a run is resumed."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import graphheat
+from graphheat.classifier.choosing import choose_time, time_for, wants_choice
+from graphheat.cli import main
+from graphheat.datasets import block_model
+from graphheat.errors import ParameterError
+from graphheat.io import write_npz
+
+GRAPH = block_model(120, 3, features=8, labels_per_class=6, seed=0)
+BRIEF = {"max_epochs": 5}
+
+
+def test_only_the_consistent_recipe_chooses_unasked():
+    assert wants_choice("consistent", None)
+    assert wants_choice("paper", "auto")
+    assert not wants_choice("paper", None)
+    assert not wants_choice("consistent", 2.0)
+    with pytest.raises(ParameterError, match="number or 'auto'"):
+        wants_choice("paper", "long")
+
+
+def test_two_layers_share_the_time_that_one_diffusion_had():
+    linear = choose_time(GRAPH)
+    s, sentence = time_for(linear, {})
+    assert s == linear.s / 2
+    assert "validation" in sentence
+    assert time_for(linear, {"normalize": True})[0] == linear.s
+
+
+def test_a_run_has_the_chosen_time_and_says_so():
+    s, sentence = time_for(choose_time(GRAPH), {})
+    run = graphheat.fit(GRAPH, "consistent", **BRIEF)
+    assert run.settings.s == s
+    assert sentence in run.notes
+    assert graphheat.fit(GRAPH, "consistent", s=1.0, **BRIEF).settings.s == 1.0
+    assert graphheat.fit(GRAPH, "paper", s="auto", **BRIEF).settings.s == s
+
+
+def test_seeds_of_an_evaluation_share_the_choice():
+    result = graphheat.evaluate(GRAPH, "consistent", seeds=range(2), **BRIEF)
+    assert {run.settings.s for run in result.runs} == {time_for(choose_time(GRAPH), {})[0]}
+
+
+def test_the_classifier_takes_auto():
+    model = graphheat.GraphHeatClassifier(recipe="consistent", max_epochs=5, random_state=0)
+    assert model.fit(GRAPH).run_.settings.s == time_for(choose_time(GRAPH), {})[0]
+
+
+def test_one_label_a_class_has_nothing_to_choose_by():
+    few = block_model(60, 3, features=8, labels_per_class=1, seed=0)
+    train = few.split["train"]
+    graph = few.with_split(train=train)
+    run = graphheat.fit(graph, "consistent", **BRIEF)
+    assert any("Too few labels to choose s by" in note for note in run.notes)
+
+
+def test_a_wrong_setting_is_told_before_anything_is_tried(monkeypatch):
+    monkeypatch.setattr("graphheat.classifier.choosing.choose_time", None)
+    with pytest.raises(ParameterError, match="nothing"):
+        graphheat.fit(GRAPH, "consistent", nothing=1)
+
+
+def call(*args):
+    return CliRunner().invoke(main, [str(arg) for arg in args])
+
+
+def test_the_command_writes_what_was_tried_and_resumes_with_it(tmp_path):
+    write_npz(GRAPH, tmp_path / "g.npz")
+    out = tmp_path / "run"
+    command = ["fit", tmp_path / "g.npz", "--recipe", "consistent", "--epochs", 4, "--out", out]
+    first = call(*command, "--json")
+    assert first.exit_code == 0, first.output
+    assert (out / "path.csv").exists()
+    assert (out / "path.png").exists()
+    again = call(*command, "--resume", "--json")
+    assert again.exit_code == 0, again.output
+    assert json.loads(again.stdout)["s"] == json.loads(first.stdout)["s"]
+
+
+def test_a_time_is_a_number_or_auto():
+    result = call("fit", "karate", "-s", "soon")
+    assert result.exit_code == 2
+    assert "neither a number nor 'auto'" in result.stderr
+
+
+def test_a_graph_without_features_is_told_what_the_network_needs():
+    result = call("fit", "karate", "--recipe", "consistent")
+    assert result.exit_code == 2
+    assert "no features, which GraphHeat learns from" in result.stderr
