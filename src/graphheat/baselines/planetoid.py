@@ -58,6 +58,9 @@ class Planetoid(System):
         context of itself, too, as in the authors' code.
     context_rate, learning_rate
         Step sizes for contexts (on the sum over a batch) and for classes (on the mean).
+    feature_rate
+        The classifier's step size for the features' weights; None: ``learning_rate``. TF-IDF
+        features, a hundred times smaller than words that are there or not, need a larger one.
     max_epochs, patience
         Steps on the classes at most, and how long neither validation loss nor accuracy may fail to
         reach its best; kept are the last weights of the highest validation accuracy.
@@ -89,6 +92,7 @@ class Planetoid(System):
     window: int = 3
     context_rate: float = 0.01
     learning_rate: float = 0.1
+    feature_rate: float | None = None
     max_epochs: int = 10_000
     patience: int = 500
 
@@ -120,7 +124,7 @@ class Planetoid(System):
             return descend(
                 model,
                 lambda: model(x, torch.arange(graph.n))[0],
-                torch.optim.SGD(model.parameters(), lr=self.learning_rate),
+                torch.optim.SGD(self._groups(model), lr=self.learning_rate),
                 graph,
                 roles,
                 Stopping(self.max_epochs, self.patience, "either", "accuracy", fixed_epochs=2000),
@@ -129,6 +133,11 @@ class Planetoid(System):
                 predict_val=lambda: model(x_val, val)[0],
                 callback=callback,
             )
+
+    def _groups(self, model: _Classifier) -> list[dict[str, Any]]:
+        rate = self.learning_rate if self.feature_rate is None else self.feature_rate
+        others = [weight for weight in model.parameters() if weight is not model.of_features]
+        return [{"params": [model.of_features], "lr": rate}, {"params": others}]
 
     def _learn_contexts(
         self,
