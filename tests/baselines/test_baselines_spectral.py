@@ -19,6 +19,7 @@ SYSTEMS = [
     ("spectral_cnn", {"full_below": 0, "eigenvectors": 30}),
     ("gwnn", {"inverse": "published"}),
     ("gwnn", {"inverse": "exact"}),
+    ("gwnn", {"inverse": "exact", "eps": None}),
 ]
 every_system = pytest.mark.parametrize(("name", "changes"), SYSTEMS)
 
@@ -125,7 +126,7 @@ def test_spectral_layer_is_the_formula():
     assert np.allclose(filtered, U @ np.diag(g) @ U.T @ mixed, atol=1e-4)
 
 
-@pytest.mark.parametrize("eps", [0.0, 1e-3])
+@pytest.mark.parametrize("eps", [None, 0.0, 1e-3])
 @pytest.mark.parametrize("inverse", ["exact", "published"])
 def test_wavelet_layer_is_the_formula(inverse, eps):
     s = 0.7
@@ -136,7 +137,7 @@ def test_wavelet_layer_is_the_formula(inverse, eps):
 
     def function(response):
         matrix = U @ np.diag(response) @ U.T
-        return np.where(np.abs(matrix) >= eps, matrix, 0)
+        return np.where(np.abs(matrix) >= (eps or 0.0), matrix, 0)
 
     psi = function(np.exp(-s * lamb))
     if inverse == "exact":

@@ -43,7 +43,7 @@ def matrix_of(
     *Deterministic*: yes, for any number of threads. *Isolated nodes*: as S has them, λ = 1.
     """
     n = S.shape[0]
-    expansion = _expand(response, min(TOL, eps / 10) if eps else TOL)
+    expansion = expand_response(response, min(TOL, eps / 10) if eps else TOL)
     work = max(1, expansion.order) * S.nnz
     fast = choice.for_signals("auto", work * n, n).way == "numba"
     workers = threads or os.cpu_count() or 1
@@ -69,7 +69,7 @@ def _lower_rows(values: NDArray[Any], strip: NDArray[np.int64], eps: float) -> E
     return entries_of(rows, keep)
 
 
-def _expand(response: Response, tol: float) -> Expansion:
+def expand_response(response: Response, tol: float = TOL) -> Expansion:
     """Return f as a Chebyshev series in μ = 1 − λ, cut where the rest adds up to less than tol."""
     degree = 16
     while True:

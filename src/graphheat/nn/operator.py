@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -217,6 +217,14 @@ def powers_operator(
         graph.n, 2, order / 2, None, [], tol, dtype,
         series=series, expansion=expansion, method="powers",
     )  # fmt: skip
+
+
+def polynomial_product(
+    S: sp.csr_array, expansion: Expansion, *, compiled_work: float = COMPILED_WORK
+) -> Multiply:
+    """Return z ↦ Σ_k c_k T_k(S) z for dense float32 z, shape (n, c)."""
+    series = _Series.of(S, torch.float32, compiled_work)
+    return partial(series, expansion=replace(expansion, dtype=np.dtype(np.float32)))
 
 
 def symmetric_product(x: Tensor, multiply: Multiply) -> Tensor:
