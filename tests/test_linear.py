@@ -362,3 +362,15 @@ def test_wrong_questions_are_named():
         explain_linear(run, GRAPH, 0, view="edges")
     with pytest.raises(GraphError, match="not the graph"):
         explain_linear(run, block_model(300, 3, seed=9), 0)
+
+
+def test_nodes_that_calibrate_keep_their_role_and_choose_nothing():
+    val = GRAPH.split["val"]
+    graph = GRAPH.with_split(
+        train=GRAPH.split["train"], val=val[:40], calibration=val[40:], test=GRAPH.split["test"]
+    )
+    run = fit_linear(graph)
+    assert run.calibration_role == "calibration"
+    assert np.array_equal(run.members("calibration"), np.sort(val[40:]))
+    other = graph.with_split(train=GRAPH.split["train"], val=val[:40], test=GRAPH.split["test"])
+    assert np.array_equal(run.probabilities, fit_linear(other).probabilities)

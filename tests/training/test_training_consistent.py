@@ -155,3 +155,8 @@ def test_powers_are_their_mean():
 def test_bad_settings_are_named(changes, word):
     with pytest.raises(GraphHeatError, match=word):
         settings_for(GRAPH, "consistent", **changes)
+
+
+def test_more_views_than_are_held_are_refused():
+    with pytest.raises(GraphHeatError, match="'views' parameter of fit must be at most 8"):
+        fit(GRAPH, "consistent", views=9, normalize=True, **BRIEF)

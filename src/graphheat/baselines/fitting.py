@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,7 +17,7 @@ from graphheat.graph import Graph
 from graphheat.training import checkpoint
 from graphheat.training.holdout import assign_roles
 from graphheat.training.recipes import check_seed
-from graphheat.training.run import ROLE_NAMES, Labelling
+from graphheat.training.run import Labelling
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -132,19 +131,11 @@ def fit_system(
     finally:
         torch.set_num_threads(before)
     seconds = time.perf_counter() - began
-    roles = np.zeros(graph.n, dtype=np.int8)
-    for name in ROLE_NAMES[1:]:
-        roles[getattr(split, name)] = ROLE_NAMES.index(name)
     return SystemRun(
+        **SystemRun.graph_parts(graph, split),
         system=system,
         settings=chosen.settings(),
         seed=seed,
-        fingerprint=graph.fingerprint,
-        name=graph.name,
-        classes=graph.classes,
-        nodes=tuple(graph.nodes.tolist()),
-        labels=graph.labels,
-        roles=roles,
         history=outcome.history,
         probabilities=outcome.probabilities,
         best_epoch=outcome.best_epoch,

@@ -32,12 +32,14 @@ class GraphHeatClassifier(TransductiveClassifier):
     Parameters
     ----------
     recipe
-        ``"paper"`` or ``"authors"``; see :data:`graphheat.training.RECIPES`. Or ``"linear"``: heat
-        and a logistic regression, with ``s`` and ``l2`` chosen where they are None.
+        ``"paper"``, ``"authors"`` or ``"consistent"``; see :data:`graphheat.training.RECIPES`. Or
+        ``"linear"``: heat and a logistic regression, with ``s`` and ``l2`` chosen where they are
+        None.
     s, eps
         Diffusion time and threshold; by default the recipe's (the paper's on its three data sets,
         elsewhere s = 3, eps = 1e-4). ``eps=None``: products without a kernel matrix, for graphs
-        whose matrix would not fit.
+        whose matrix would not fit. ``s="auto"``, the default of ``"consistent"``: chosen on the
+        validation labels, or by cross-validation; ``run_.notes`` says what came of it.
     K, hidden, dropout, l2, learning_rate, max_epochs, patience
         None: the recipe's; see :class:`graphheat.training.Settings`.
     neighbors

@@ -78,7 +78,7 @@ def evaluate(
     callback
         Called with each finished run.
     recipe, s, eps, threads, **changes
-        As for :func:`graphheat.fit`.
+        As for :func:`graphheat.fit`; ``s="auto"`` is chosen once for all seeds.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -197,30 +198,13 @@ def _system_maker(
     """Return what makes a seed's run of a system that GraphHeat is compared with."""
     from graphheat import baselines
     from graphheat.baselines.fitting import SystemRun, fit_system
-    from graphheat.training.checkpoint import FILENAME
 
     baselines.load(system).preset(graph.name, **changes).check(graph)
-
-    def make(seed: int, folder: Path | None, resume: bool) -> Labelling:
-        file = None if folder is None else folder / FILENAME
-        if resume and file is not None and file.exists():  # only finished runs are kept
-            return SystemRun.load_matching(file, graph, system, seed, changes)
-        task = bar.add_task(f"seed {seed}", total=None, detail="")
-        run = fit_system(
-            graph,
-            system,
-            seed=seed,
-            threads=threads or 1,
-            source=source,
-            callback=lambda e: bar.update(task, completed=e.step, total=e.steps, detail=e.text),
-            **changes,
-        )
-        bar.remove_task(task)
-        if file is not None:
-            run.save(file)
-        return run
-
-    return make
+    return _whole_maker(
+        partial(fit_system, graph, system, threads=threads or 1, source=source, **changes),
+        lambda file, seed: SystemRun.load_matching(file, graph, system, seed, changes),
+        bar,
+    )
 
 
 def _linear_maker(
@@ -233,22 +217,29 @@ def _linear_maker(
     """Return what makes a seed's run of the linear recipe."""
     from graphheat.linear import LinearRun, fit_linear
     from graphheat.linear.fitting import linear_settings
-    from graphheat.training.checkpoint import FILENAME
 
     asked = linear_settings(graph, **changes)
+    return _whole_maker(
+        partial(fit_linear, graph, threads=threads, source=source, **changes),
+        lambda file, seed: LinearRun.load_matching(file, graph, seed, asked),
+        bar,
+    )
+
+
+def _whole_maker(
+    fit_seed: Callable[..., Labelling], load: Callable[[Path, int], Labelling], bar: Progress
+) -> Maker:
+    """Return what makes runs of which only finished ones are kept, or loads them."""
+    from graphheat.training.checkpoint import FILENAME
 
     def make(seed: int, folder: Path | None, resume: bool) -> Labelling:
         file = None if folder is None else folder / FILENAME
-        if resume and file is not None and file.exists():  # only finished runs are kept
-            return LinearRun.load_matching(file, graph, seed, asked)
+        if resume and file is not None and file.exists():
+            return load(file, seed)
         task = bar.add_task(f"seed {seed}", total=None, detail="")
-        run = fit_linear(
-            graph,
+        run = fit_seed(
             seed=seed,
-            threads=threads,
-            source=source,
             callback=lambda e: bar.update(task, completed=e.step, total=e.steps, detail=e.text),
-            **changes,
         )
         bar.remove_task(task)
         if file is not None:

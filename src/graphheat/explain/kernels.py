@@ -97,11 +97,10 @@ def run_kernels(run: Run, graph: Graph, threads: int | None = None) -> list[Kern
     powers 0 … ``order`` of D^{-1/2} A D^{-1/2} where ``propagation`` is ``"powers"``.
     """
     settings: Any = run.settings
-    self_loops = getattr(settings, "self_loops", 0.0)
-    powers = getattr(settings, "propagation", "heat") == "powers"
+    self_loops = settings.self_loops
     found: list[Kernel] = [Identity(graph.n)]
     for k in range(1, settings.K):
-        if powers:
+        if settings.propagation == "powers":
             S = normalized_adjacency(graph.adjacency, self_loops=self_loops)
             found.append(Products(graph.n, _mean_of_powers(S, settings.order, k)))
             continue

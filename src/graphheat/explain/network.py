@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import softmax
 
@@ -203,11 +202,5 @@ def _bias(run: Run, layer: str, width: int) -> NDArray[np.float64]:
 def _inputs(run: Run, graph: Graph, first: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """Return X Θ_k of the first layer, one a term, shape (n, hidden)."""
     x = run.scaling.apply(graph.features)
-    if isinstance(x, SparseFeatures):
-        p = x.pattern
-        matrix: Any = sp.csr_array(
-            (x.values.double().numpy(), p.col.numpy(), p.crow.numpy()), shape=p.shape
-        )
-    else:
-        matrix = x.double().numpy()
-    return [np.asarray(matrix @ weight) for weight in first]
+    matrix: Any = x.to_scipy() if isinstance(x, SparseFeatures) else x.numpy()
+    return [np.asarray(matrix.astype(np.float64) @ weight) for weight in first]

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from graphheat.baselines.system import Callback, Step
-from graphheat.linear.regression import Rotation, fit_logistic, log_softmax
+from graphheat.linear.regression import Rotation, fit_logistic
 
 Array = NDArray[np.float64]
 
@@ -169,7 +170,7 @@ def _judged(
             start = fit_logistic(
                 own[teachers], taught[teachers], classes, l2 * rotation.variance, start=start
             )
-            logs = log_softmax(rows @ start[0] + start[1])
+            logs = log_softmax(rows @ start[0] + start[1], axis=1)
             right[k] += float((logs.argmax(axis=1) == codes).sum())
             lost[k] -= float(logs[told, codes[told]].sum())
     return right / judging, lost / known

@@ -102,11 +102,8 @@ def scaled_features(graph: Graph, scaling: Scaling) -> Any:
             "HeatLabelSpreading, or recipe 'lp', which need none."
         )
     x = scaling.apply(graph.features)
-    if not isinstance(x, SparseFeatures):
-        return x.double().numpy()
-    p = x.pattern
-    parts = x.values.double().numpy(), p.col.numpy(), p.crow.numpy()
-    return sp.csr_array(parts, shape=p.shape)
+    matrix: Any = x.to_scipy() if isinstance(x, SparseFeatures) else x.numpy()
+    return matrix.astype(np.float64)
 
 
 def dense_rows(features: Any, nodes: NDArray[np.int64]) -> Array:

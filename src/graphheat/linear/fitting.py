@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
 from graphheat.baselines.system import Callback
@@ -25,11 +26,10 @@ from graphheat.linear.choice import (
     walk_path,
 )
 from graphheat.linear.diffusion import Diffusion
-from graphheat.linear.regression import Rotation, fit_logistic, log_softmax
+from graphheat.linear.regression import Rotation, fit_logistic
 from graphheat.linear.run import LinearRun, LinearSettings
-from graphheat.training.holdout import assign_roles
+from graphheat.training.holdout import Roles, assign_roles
 from graphheat.training.recipes import check_seed
-from graphheat.training.run import ROLE_NAMES
 from graphheat.training.scaling import Scaling, suitable_scaling
 
 Array = NDArray[np.float64]
@@ -110,7 +110,8 @@ def fit_linear(
     if graph.features is not None:
         scaling = Scaling.learn(graph.features, asked.scaling)
     diffusion = Diffusion(graph, scaling, threads=threads)
-    train, val, test = _roles(graph, seed)
+    roles = _roles(graph, seed)
+    train, val = roles.train, roles.val
     present, taught = np.unique(graph.labels[train], return_inverse=True)
     # One thread is the fastest for small matrices, and its sums are always in the same order.
     with threadpool_limits(1):
@@ -131,10 +132,8 @@ def fit_linear(
         bias[untaught] = logits[:, present].min() - UNTAUGHT
         logits[:, untaught] = bias[untaught]
     heat = diffusion.heat_from(train, chosen_s)
-    roles = np.zeros(graph.n, dtype=np.int8)
-    for name, members in zip(ROLE_NAMES[1:4], (train, val, test), strict=True):
-        roles[members] = ROLE_NAMES.index(name)
     return LinearRun(
+        **LinearRun.graph_parts(graph, roles),
         asked=asked,
         s=chosen_s,
         l2=chosen_l2,
@@ -146,14 +145,8 @@ def fit_linear(
         reached=heat >= REACHED,
         path=path,
         seed=seed,
-        fingerprint=graph.fingerprint,
-        name=graph.name,
-        classes=graph.classes,
-        nodes=tuple(graph.nodes.tolist()),
-        labels=graph.labels,
-        roles=roles,
         history={},
-        probabilities=np.exp(log_softmax(logits)),
+        probabilities=softmax(logits, axis=1),
         best_epoch=0,
         seconds=time.perf_counter() - began,
         notes=notes,
@@ -161,12 +154,12 @@ def fit_linear(
     )
 
 
-def _roles(graph: Graph, seed: int) -> tuple[NDArray[np.int64], ...]:
-    """Return the nodes that teach, choose and test; none is held out where none may choose."""
+def _roles(graph: Graph, seed: int) -> Roles:
+    """Return who teaches, rising, and who chooses; none is held out where none may choose."""
     roles = assign_roles(graph, seed)
     if len(graph.split.get("val", ())):
-        return np.sort(roles.train), roles.val, roles.test
-    return np.union1d(roles.train, roles.val), np.empty(0, dtype=np.int64), roles.test
+        return roles._replace(train=np.sort(roles.train))
+    return roles._replace(train=np.union1d(roles.train, roles.val), val=roles.val[:0])
 
 
 def _choose(

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from graphheat.errors import GraphError
 from graphheat.graph import Graph
 from graphheat.linear.diffusion import Diffusion
-from graphheat.linear.regression import log_softmax
 from graphheat.linear.run import LinearRun
 from graphheat.training.inference import table_on
 
@@ -29,7 +29,8 @@ def linear_probabilities_on(
         )
     diffusion = Diffusion(graph, run.scaling, threads=threads)
     logits = diffusion.spread(np.asarray(diffusion.features @ run.weights), run.s) + run.bias
-    return np.exp(log_softmax(logits))
+    probabilities: NDArray[np.float64] = softmax(logits, axis=1)
+    return probabilities
 
 
 def linear_predictions_on(

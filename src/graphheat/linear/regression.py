@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.optimize import minimize
+from scipy.special import log_softmax
 
 Array = NDArray[np.float64]
 
@@ -112,7 +113,7 @@ def fit_logistic(
     def value_and_gradient(flat: Array) -> tuple[float, Array]:
         given = flat.reshape(r + 1, classes)
         weights, logits = given[:r], scaled @ given[:r] + given[r]
-        logs = log_softmax(logits)
+        logs = log_softmax(logits, axis=1)
         loss = -float((logs * truth).sum()) / m + 0.5 * float((decay * weights**2).sum())
         error = (np.exp(logs) - truth) / m
         gradient = np.vstack([scaled.T @ error + decay * weights, error.sum(axis=0)])
@@ -129,10 +130,3 @@ def fit_logistic(
         options={"maxiter": 1000, "maxfun": 2000, "gtol": accuracy, "ftol": 0.0},
     ).x.reshape(r + 1, classes)
     return found[:r] * unit[:, None], found[r]
-
-
-def log_softmax(logits: Array) -> Array:
-    """Return log-probabilities of rows of logits, shape (k, c)."""
-    shifted = logits - logits.max(axis=1, keepdims=True)
-    logs: Array = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    return logs

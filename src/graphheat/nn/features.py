@@ -61,6 +61,11 @@ class SparseFeatures:
         )
         return cls(pattern, torch.tensor(rows.data).to(dtype))
 
+    def to_scipy(self) -> sp.csr_array:
+        """Return the matrix for SciPy, on the same memory."""
+        p = self.pattern
+        return sp.csr_array((self.values.numpy(), p.col.numpy(), p.crow.numpy()), shape=p.shape)
+
     @property
     def shape(self) -> tuple[int, int]:
         """(n, f)."""

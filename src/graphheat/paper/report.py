@@ -15,7 +15,7 @@ from graphheat.paper import page
 from graphheat.paper.claims import Claim, Results, all_claims
 from graphheat.paper.figures import PaperFigure, draw_all
 from graphheat.paper.rows import GRAPHS, ROWS
-from graphheat.paper.store import write_runs
+from graphheat.paper.store import read_runs, write_runs
 from graphheat.paper.tables import NOTHING_CHANGED, Changes, preset_runs
 from graphheat.paper.task import load_graph
 from graphheat.training import Run, fit
@@ -141,6 +141,7 @@ def write_report(
     """Write runs.csv, the figures and results.md into a folder; return the files."""
     table = folder / "runs.csv"
     write_runs(runs, table)
+    runs = read_runs(table)  # what a reader of the page finds beside it: seconds are rounded
     network = example_network(changes, say)
     figures = draw_figures(runs, folder, network=network, changes=changes, say=say)
     claims = check_claims(runs, network=network, changes=changes, say=say)

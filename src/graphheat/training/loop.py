@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -29,13 +28,13 @@ from graphheat.training.problem import Problem, prepare, reached
 from graphheat.training.recipes import ConsistentSettings, check_seed, settings_for
 from graphheat.training.run import (
     HISTORY_COLUMNS,
-    ROLE_NAMES,
     History,
     Run,
     history_from,
     history_tensors,
     with_prefix,
 )
+from graphheat.training.stopping import Best, has_waited
 
 FIXED_EPOCHS = 200  # when there is no validation label to stop by
 CHECKPOINT_SECONDS = 1.0
@@ -142,25 +141,6 @@ def train(
         return trainer.run(callback)
 
 
-@dataclass
-class _Best:
-    """The weights to keep, and how good validation has been."""
-
-    loss: float = math.inf
-    accuracy: float = -math.inf
-    improved: int = 0  # the last epoch at which either was as good as ever
-    epoch: int = 0
-    weights: dict[str, Tensor] = field(default_factory=dict)
-
-    def take(self, epoch: int, loss: float, accuracy: float, keep: str) -> bool:
-        """Note an epoch's validation; return whether its weights are to be kept."""
-        lower, as_right = loss < self.loss, accuracy >= self.accuracy
-        if lower or as_right:
-            self.improved = epoch
-        self.loss, self.accuracy = min(self.loss, loss), max(self.accuracy, accuracy)
-        return as_right if keep == "accuracy" else lower
-
-
 class _Trainer:
     """The state of a run under way; all of it goes into the checkpoint."""
 
@@ -174,15 +154,17 @@ class _Trainer:
     ) -> None:
         self.problem, self.seed, self.path, self.source = problem, seed, path, source
         self.watch = np.empty(0, dtype=np.int64) if watch is None else watch
-        share = getattr(problem.settings, "calibration", 0.0)
-        self.roles: Roles = assign_roles(problem.graph, seed, calibration=share)
+        self.roles: Roles = assign_roles(
+            problem.graph, seed, calibration=problem.settings.calibration
+        )
+        self.val_labels = torch.tensor(problem.graph.labels[self.roles.val])
         torch.manual_seed(seed)
         # Watched nodes ride along with the validation nodes, in one pass.
         looked_at = np.concatenate([self.roles.val, self.watch])
         self.learner = build_learner(problem, self.roles.train, looked_at, seed)
         self.optimizer = torch.optim.Adam(self.learner.groups(), lr=problem.settings.learning_rate)
         self.history: History = {name: [] for name in HISTORY_COLUMNS}
-        self.best = _Best()
+        self.best = Best()
         self.seconds = 0.0
         self.between_epochs = True
 
@@ -245,30 +227,21 @@ class _Trainer:
             watched = logits[validated:].argmax(1).numpy()
             logits = logits[:validated]
         if validated:
-            labels = torch.tensor(self.problem.graph.labels[self.roles.val])
-            val_loss = cross_entropy(logits, labels).item()
-            val_accuracy = (logits.argmax(1) == labels).double().mean().item()
+            val_loss = cross_entropy(logits, self.val_labels).item()
+            val_accuracy = (logits.argmax(1) == self.val_labels).double().mean().item()
         for name, value in zip(HISTORY_COLUMNS, (loss, val_loss, val_accuracy), strict=True):
             self.history[name].append(value)
-        keep = getattr(self.problem.settings, "keep", "loss")
+        keep = self.problem.settings.keep
         if self.best.take(self.epoch, val_loss, val_accuracy, keep) or not validated:
             self.best.epoch, self.best.weights = self.epoch, self.learner.weights()
         return watched
 
     def _done(self) -> bool:
-        settings, losses = self.problem.settings, self.history["val_loss"]
         if self.epoch >= self.max_epochs:
             return True
         if not len(self.roles.val) or self.epoch == 0:
             return False
-        if not math.isfinite(losses[-1]):
-            return True  # diverged: later epochs cannot come back
-        if settings.stopping == "patience":
-            return self.epoch - self.best.epoch >= settings.patience
-        if settings.stopping == "either":
-            return self.epoch - self.best.improved >= settings.patience
-        window = losses[-(settings.patience + 1) : -1]
-        return self.epoch > settings.patience and losses[-1] > float(np.mean(window))
+        return has_waited(self.problem.settings, self.history["val_loss"], self.best)
 
     def _finish(self) -> Run:
         graph, settings = self.problem.graph, self.problem.settings
@@ -278,20 +251,12 @@ class _Trainer:
                 "Training diverged: the features are too large for these settings. "
                 "Scale the features, or lower learning_rate."
             )
-        roles = np.zeros(graph.n, dtype=np.int8)
-        for name in ROLE_NAMES[1:]:
-            roles[getattr(self.roles, name)] = ROLE_NAMES.index(name)
         return Run(
+            **Run.graph_parts(graph, self.roles),
             settings=settings,
             seed=self.seed,
             threads=torch.get_num_threads(),
             kernel=kernel_facts(self.problem),
-            fingerprint=graph.fingerprint,
-            name=graph.name,
-            classes=graph.classes,
-            nodes=tuple(graph.nodes.tolist()),
-            labels=graph.labels,
-            roles=roles,
             weights=self.best.weights,
             scaling=self.problem.scaling,
             history=self.history,
@@ -350,21 +315,14 @@ class _Trainer:
             groups = self.optimizer.state_dict()["param_groups"]
             self.optimizer.load_state_dict({"state": state, "param_groups": groups})
             self.history = history_from(tensors)
-            self.best = self._best_of_history()
-            self.best.epoch = header["best_epoch"]
-            self.best.weights = with_prefix(tensors, "best/")
+            self.best = Best(epoch=header["best_epoch"], weights=with_prefix(tensors, "best/"))
+            losses, accuracies = self.history["val_loss"], self.history["val_accuracy"]
+            for epoch, validation in enumerate(zip(losses, accuracies, strict=True), start=1):
+                self.best.take(epoch, *validation, self.problem.settings.keep)
             self.seconds = header["seconds"]
             torch.set_rng_state(tensors["random"])
         except (KeyError, RuntimeError, ValueError) as error:
             raise CheckpointError(f"The checkpoint does not fit this network: {error}.") from error
-
-    def _best_of_history(self) -> _Best:
-        best, keep = _Best(), getattr(self.problem.settings, "keep", "loss")
-        losses, accuracies = self.history["val_loss"], self.history["val_accuracy"]
-        for epoch, (loss, accuracy) in enumerate(zip(losses, accuracies, strict=True), start=1):
-            if best.take(epoch, loss, accuracy, keep) or not len(self.roles.val):
-                best.epoch = epoch
-        return best
 
 
 def build_learner(

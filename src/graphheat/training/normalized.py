@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from graphheat.errors import GraphError
+from graphheat.errors import GraphError, ParameterError
 from graphheat.nn import HeatOperator, SparseFeatures
 from graphheat.training.drops import kept_share
 from graphheat.training.learner import Weights, agreement_loss
@@ -41,6 +41,11 @@ class NormalizedLearner:
         assert isinstance(problem.settings, ConsistentSettings)
         self.problem, self.settings, self.seed = problem, problem.settings, seed
         n, f = problem.x.size(0), problem.x.size(1)
+        if self.settings.views > VIEWS:
+            raise ParameterError(
+                f"The 'views' parameter of fit must be at most {VIEWS} with normalize=True. "
+                f"Got {self.settings.views} instead."
+            )
         if 4.0 * n * f * (VIEWS + 1) > MEMORY:
             raise GraphError(
                 f"normalize=True holds {VIEWS + 1} dense matrices of {n:,} × {f:,}, more than "
@@ -145,6 +150,4 @@ def _affine(norm: nn.BatchNorm1d) -> tuple[Tensor, Tensor]:
 
 
 def _dense(x: Tensor | SparseFeatures) -> Tensor:
-    if not isinstance(x, SparseFeatures):
-        return x
-    return x @ torch.eye(x.size(1))
+    return torch.from_numpy(x.to_scipy().toarray()) if isinstance(x, SparseFeatures) else x

@@ -55,7 +55,6 @@ def reached(graph: Graph, train: NDArray[np.int64], settings: Settings) -> NDArr
     sources[train] = 1.0
     eps = settings.eps or 1e-4
     tol = eps / (10 * np.sqrt(len(train)))  # the error of apply is relative to the sources' norm
-    loops = getattr(settings, "self_loops", 0.0)
-    kernel = HeatKernel(graph, settings.s, tol=tol, self_loops=loops)
+    kernel = HeatKernel(graph, settings.s, tol=tol, self_loops=settings.self_loops)
     result: NDArray[np.bool_] = kernel.apply(sources) >= eps
     return result

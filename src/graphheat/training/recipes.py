@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
@@ -14,6 +14,7 @@ from graphheat.training.scaling import ScalingKind, suitable_scaling
 
 Propagation = Literal["heat", "powers"]
 Stopping = Literal["patience", "mean", "either"]
+Keep = Literal["loss", "accuracy"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,12 @@ class Settings:
     stopping: Stopping = "patience"
     zero_diagonal: bool = False
     scaling: ScalingKind = "rows"
+
+    # What only ConsistentSettings can change. No fields: a run's settings name none of them.
+    self_loops: ClassVar[float] = 0.0
+    calibration: ClassVar[float] = 0.0
+    keep: ClassVar[Keep] = "loss"
+    propagation: ClassVar[Propagation] = "heat"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON."""
@@ -115,7 +122,7 @@ class ConsistentSettings(Settings):
     normalize: bool = False
     batch: int = 1000
     stopping: Stopping = "either"
-    keep: Literal["loss", "accuracy"] = "loss"
+    keep: Keep = "loss"
     calibration: float = 0.2
     identity: bool = True
     propagation: Propagation = "heat"
@@ -219,7 +226,7 @@ def _checked_consistent(settings: ConsistentSettings) -> ConsistentSettings:
         )
     if settings.K != 2:
         raise ParameterError(f"The 'consistent' recipe has K = 2 terms; got K={settings.K}.")
-    choose("fit", "keep", settings.keep, ("loss", "accuracy"))
+    choose("fit", "keep", settings.keep, get_args(Keep))
     choose("fit", "propagation", settings.propagation, get_args(Propagation))
 
     def share(name: str) -> float:

@@ -14,7 +14,9 @@ from torch import Tensor
 
 from graphheat import calibration
 from graphheat.errors import CheckpointError
+from graphheat.graph import Graph
 from graphheat.training import checkpoint
+from graphheat.training.holdout import Roles
 from graphheat.training.recipes import Settings
 from graphheat.training.scaling import Scaling
 
@@ -217,6 +219,21 @@ class Labelling:
     def _own_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what a subclass adds to the file."""
         raise NotImplementedError
+
+    @staticmethod
+    def graph_parts(graph: Graph, split: Roles) -> dict[str, Any]:
+        """Return the fields that say which graph a run was made on, and what its nodes did."""
+        roles = np.zeros(graph.n, dtype=np.int8)
+        for code, name in enumerate(ROLE_NAMES[1:], start=1):
+            roles[getattr(split, name)] = code
+        return {
+            "fingerprint": graph.fingerprint,
+            "name": graph.name,
+            "classes": graph.classes,
+            "nodes": tuple(graph.nodes.tolist()),
+            "labels": graph.labels,
+            "roles": roles,
+        }
 
     @staticmethod
     def shared_parts(header: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str, Any]:
