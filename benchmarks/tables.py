@@ -32,8 +32,8 @@ ABOUT = {
     "(32 features, 16 hidden units). Memory is what the peak grows by.",
     "explorer": "**The explorer's pages** in Chromium, WebGL in software; Pubmed's page is that of "
     "the graph alone.",
-    "coverage": "**Prediction sets**: validation and test nodes of the public split halved at "
-    "random; one half calibrates, the other is judged.",
+    "prediction_sets": "**Prediction sets**: validation and test nodes of the public split halved "
+    "at random; one half calibrates, the other is judged.",
     "calibration": "**Calibration error** of 15 equal-width bins on the public test nodes, before "
     "and after temperature scaling; *by chance*: what a perfectly calibrated predictor with the "
     "same confidences shows on the average.",

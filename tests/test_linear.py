@@ -21,7 +21,7 @@ from graphheat.errors import CheckpointError, GraphError, ParameterError
 from graphheat.explain import LinearExplainer, explain_linear
 from graphheat.graph import Graph
 from graphheat.linear import LinearRun, fit_linear, linear_probabilities_on
-from graphheat.linear.choice import best_pair, deal_folds
+from graphheat.linear.choice import best_of, deal_folds, sharpened
 from graphheat.linear.diffusion import Diffusion
 from graphheat.training.scaling import Scaling
 
@@ -105,10 +105,27 @@ def test_test_labels_play_no_part():
     assert ours.test_accuracy != theirs.test_accuracy
 
 
-def test_accuracy_decides_and_loss_settles_what_is_near():
-    accuracy = np.array([[0.8, 0.8, 0.2], [0.8, 0.802, 0.802]])
-    loss = np.array([[0.6, 0.5, 0.1], [0.5, 0.7, 0.6]])
-    assert best_pair(accuracy, loss) == (0, 1)
+def test_a_pair_is_judged_with_its_neighbours():
+    accuracy = np.full((1, 5, 5), 0.7)
+    accuracy[0, 0, 4] = 0.9  # a lucky pair
+    accuracy[0, 3, 1:4] = accuracy[0, 4, 1:4] = 0.8
+    chosen = np.unravel_index(best_of(accuracy, np.ones((1, 5, 5))), accuracy.shape)
+    assert chosen == (0, 4, 2)
+
+
+def test_loss_settles_what_accuracy_does_not():
+    loss = np.array([[[0.6, 0.5], [0.7, 0.5]]])
+    assert best_of(np.full((1, 2, 2), 0.8), loss) == 1
+
+
+def test_logits_are_sharpened_until_they_are_as_sure_as_right():
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 3, 2000)
+    logits = 2.0 * np.eye(3)[codes] + random.gumbel(size=(2000, 3))
+    truth, loss = sharpened(logits, codes)
+    faint, same = sharpened(logits / 1000, codes)
+    assert faint == pytest.approx(1000 * truth, rel=1e-3) and same == pytest.approx(loss, rel=1e-6)
+    assert np.isfinite(sharpened(np.zeros((4, 3)), np.zeros(4, dtype=int))[1])
 
 
 def test_without_validation_labels_it_cross_validates_and_says_so():
@@ -227,7 +244,8 @@ def test_fit_and_evaluate_know_it():
     run = graphheat.fit(GRAPH, "linear", s=3.0)
     assert run.recipe == "linear" and run.s == 3.0
     result = graphheat.evaluate(GRAPH, "linear", seeds=range(3), s=2.0)
-    assert [each.seed for each in result.runs] == [0, 1, 2] and result.std == 0
+    assert [each.seed for each in result.runs] == [0, 1, 2]
+    assert result.std == pytest.approx(0)
     with pytest.raises(ParameterError, match="eps"):
         graphheat.evaluate(GRAPH, "linear", eps=1e-4)
 

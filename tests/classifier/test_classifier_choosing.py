@@ -8,33 +8,40 @@ from click.testing import CliRunner
 import graphheat
 from graphheat.classifier.choosing import choose_time, time_for, wants_choice
 from graphheat.cli import main
-from graphheat.datasets import block_model
+from graphheat.datasets import block_model, load
 from graphheat.errors import ParameterError
 from graphheat.io import write_npz
+from graphheat.training.recipes import RECIPES
 
 GRAPH = block_model(120, 3, features=8, labels_per_class=6, seed=0)
 BRIEF = {"max_epochs": 5}
 
 
+def chosen():
+    return time_for(choose_time(GRAPH, "columns"), RECIPES["consistent"])
+
+
 def test_only_the_consistent_recipe_chooses_unasked():
-    assert wants_choice("consistent", None)
-    assert wants_choice("paper", "auto")
-    assert not wants_choice("paper", None)
-    assert not wants_choice("consistent", 2.0)
+    assert wants_choice(GRAPH, "consistent", None)
+    assert wants_choice(GRAPH, "paper", "auto")
+    assert not wants_choice(GRAPH, "paper", None)
+    assert not wants_choice(GRAPH, "consistent", 2.0)
+    cora = load("cora")
+    assert not wants_choice(cora, "consistent", None) and wants_choice(cora, "consistent", "auto")
     with pytest.raises(ParameterError, match="number or 'auto'"):
-        wants_choice("paper", "long")
+        wants_choice(GRAPH, "paper", "long")
 
 
 def test_two_layers_share_the_time_that_one_diffusion_had():
-    linear = choose_time(GRAPH)
-    s, sentence = time_for(linear, {})
+    linear = choose_time(GRAPH, "columns")
+    s, sentence = time_for(linear, RECIPES["consistent"])
     assert s == linear.s / 2
     assert "validation" in sentence
-    assert time_for(linear, {"normalize": True})[0] == linear.s
+    assert time_for(linear, RECIPES["normalized"])[0] == linear.s
 
 
 def test_a_run_has_the_chosen_time_and_says_so():
-    s, sentence = time_for(choose_time(GRAPH), {})
+    s, sentence = chosen()
     run = graphheat.fit(GRAPH, "consistent", **BRIEF)
     assert run.settings.s == s
     assert sentence in run.notes
@@ -44,12 +51,12 @@ def test_a_run_has_the_chosen_time_and_says_so():
 
 def test_seeds_of_an_evaluation_share_the_choice():
     result = graphheat.evaluate(GRAPH, "consistent", seeds=range(2), **BRIEF)
-    assert {run.settings.s for run in result.runs} == {time_for(choose_time(GRAPH), {})[0]}
+    assert {run.settings.s for run in result.runs} == {chosen()[0]}
 
 
 def test_the_classifier_takes_auto():
     model = graphheat.GraphHeatClassifier(recipe="consistent", max_epochs=5, random_state=0)
-    assert model.fit(GRAPH).run_.settings.s == time_for(choose_time(GRAPH), {})[0]
+    assert model.fit(GRAPH).run_.settings.s == chosen()[0]
 
 
 def test_one_label_a_class_has_nothing_to_choose_by():

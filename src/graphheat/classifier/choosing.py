@@ -9,19 +9,22 @@ from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.linear import LinearRun, fit_linear
 from graphheat.training import settings_for
+from graphheat.training.recipes import CHOSEN, ConsistentSettings, Settings
+from graphheat.training.scaling import ScalingKind
 
 Time = float | Literal["auto"] | None
 
-AUTOMATIC = ("consistent",)  # recipes whose s is chosen where none is given
+AUTOMATIC = ("consistent", "normalized")  # recipes whose s is chosen where none is given
 
 
-def wants_choice(recipe: str, s: Time) -> bool:
+def wants_choice(graph: Graph, recipe: str, s: Time) -> bool:
     """Whether ``s`` is left to :func:`choose_time`; raise where it is neither number nor auto."""
     if isinstance(s, str) and s != "auto":
         raise ParameterError(
             f"The 's' parameter of fit must be a number or 'auto'. Got {s!r} instead."
         )
-    return s == "auto" or (s is None and recipe in AUTOMATIC)
+    chosen_before = recipe == "consistent" and graph.name in CHOSEN
+    return s == "auto" or (s is None and recipe in AUTOMATIC and not chosen_before)
 
 
 class Chosen(NamedTuple):
@@ -45,18 +48,22 @@ def resolve_time(
 
     ``changes`` are the other settings; mistakes in them are told before anything is tried.
     """
-    if not wants_choice(recipe, s):
+    if not wants_choice(graph, recipe, s):
         return Chosen(s)  # type: ignore[arg-type]  # "auto" has been answered for
-    settings_for(graph, recipe, **changes)
+    settings = settings_for(graph, recipe, **changes)
     if graph.features is None:
         return Chosen(None)  # the network says itself what it needs
-    linear = choose_time(graph, threads=threads, callback=callback)
-    time, sentence = time_for(linear, changes)
+    linear = choose_time(graph, settings.scaling, threads=threads, callback=callback)
+    time, sentence = time_for(linear, settings)
     return Chosen(time, (sentence,), linear)
 
 
 def choose_time(
-    graph: Graph, *, threads: int | None = None, callback: Callback | None = None
+    graph: Graph,
+    scaling: ScalingKind,
+    *,
+    threads: int | None = None,
+    callback: Callback | None = None,
 ) -> LinearRun:
     """Return the linear recipe's run on a graph: its path of s is what was tried.
 
@@ -64,16 +71,16 @@ def choose_time(
     validation labels or by cross-validation over the training labels (always by the folds of seed
     0, so that a resumed run finds the same s).
     """
-    return fit_linear(graph, threads=threads, callback=callback)
+    return fit_linear(graph, scaling=scaling, threads=threads, callback=callback)
 
 
-def time_for(linear: LinearRun, changes: dict[str, Any]) -> tuple[float, str]:
+def time_for(linear: LinearRun, settings: Settings) -> tuple[float, str]:
     """Return the s of a network's layers, and the sentence that says where it comes from.
 
     Heat flows once in the linear model and twice, layer after layer, in the network: each layer
     gets half of the time, unless heat is in the first alone (``normalize=True``).
     """
-    once = bool(changes.get("normalize", False))
+    once = isinstance(settings, ConsistentSettings) and settings.normalize
     s = linear.s if once else linear.s / 2
     judged = {
         "validation": "on the validation labels",

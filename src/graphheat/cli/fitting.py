@@ -218,7 +218,7 @@ def _linear_maker(
     from graphheat.linear import LinearRun, fit_linear
     from graphheat.linear.fitting import linear_settings
 
-    asked = linear_settings(graph, **changes)
+    asked = linear_settings(**changes)
     return _whole_maker(
         partial(fit_linear, graph, threads=threads, source=source, **changes),
         lambda file, seed: LinearRun.load_matching(file, graph, seed, asked),

@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import uniform_filter
+from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from graphheat.baselines.system import Callback, Step
 from graphheat.linear.regression import Rotation, fit_logistic
+from graphheat.training.scaling import ScalingKind
 
 Array = NDArray[np.float64]
 
 TIMES = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0, 7.0, 8.0, 9.0, 10.0,
          12.0, 14.0, 17.0, 20.0)  # fmt: skip
-PENALTIES = (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)  # from strong to weak: each starts the next
+PENALTIES = (
+    1.0,
+    0.3,
+    0.1,
+    0.03,
+    0.01,
+    3e-3,
+    1e-3,
+    3e-4,
+)  # from strong to weak: each starts the next
 DEFAULT_S, DEFAULT_L2 = 5.0, 1e-3  # where no label can be spared to choose by
 FOLDS = 5
-LOSS_COUNTS = 0.05  # a fifth less cross-entropy outweighs a point of accuracy
+LOSS_COUNTS = 1e-3  # of pairs that are as accurate, the one that is surer of what is right
 
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """What was tried: a row for each pair of s and L2, L2 running faster.
+    """What was tried: a row for each scaling, s and L2, the last running fastest.
 
     Attributes
     ----------
     s, l2, accuracy, loss
         Shape (k,); accuracy and mean cross-entropy on the labels that judge.
+    sharpness
+        What logits were multiplied by before that loss was taken, shape (k,).
+    kinds
+        The scalings of the features, each with the same pairs of s and L2.
     by
         ``"validation"``, ``"cross-validation"``, or ``""`` where nothing could be tried (k = 0).
     chosen
@@ -41,13 +59,25 @@ class Path:
     l2: Array
     accuracy: Array
     loss: Array
+    sharpness: Array
+    kinds: tuple[ScalingKind, ...]
     by: str
     chosen: int
 
     @classmethod
-    def nothing(cls) -> Path:
+    def nothing(cls, kind: ScalingKind) -> Path:
         """Return a path on which nothing was tried."""
-        return cls(*(np.empty(0) for _ in range(4)), by="", chosen=-1)
+        return cls(*(np.empty(0) for _ in range(5)), kinds=(kind,), by="", chosen=-1)
+
+    @property
+    def scaling(self) -> NDArray[np.str_]:
+        """The scaling of each row, shape (k,)."""
+        return np.repeat(np.array(self.kinds), len(self) // len(self.kinds))
+
+    @property
+    def kind(self) -> ScalingKind:
+        """The scaling that was taken."""
+        return self.kinds[max(self.chosen, 0) * len(self.kinds) // max(len(self), 1)]
 
     def __len__(self) -> int:
         return len(self.s)
@@ -89,26 +119,28 @@ def deal_folds(codes: NDArray[np.int64], seed: int) -> NDArray[np.int64] | None:
 
 
 def walk_path(
-    rows_by_time: Iterable[NDArray[Any]],
+    rows_by_kind: Mapping[ScalingKind, Iterable[NDArray[Any]]],
     times: Array,
     penalties: Array,
     taught: NDArray[np.int64],
     judges: Judges,
     callback: Callback | None = None,
 ) -> Path:
-    """Fit and judge every pair of a time and a penalty.
+    """Fit and judge every scaling, time and penalty.
 
     Parameters
     ----------
-    rows_by_time
-        For each time the diffused features of the training nodes and, below them, of the
-        validation nodes, shape (m + v, f).
+    rows_by_kind
+        For each scaling and then each time the diffused features of the training nodes and, below
+        them, of the validation nodes, shape (m + v, f).
     taught
         Classes of the training nodes, 0 … c − 1, each at least once, shape (m,).
     """
     m, classes = len(taught), int(taught.max()) + 1
     found = []
-    for count, (s, rows) in enumerate(zip(times, rows_by_time, strict=True), start=1):
+    steps = [(kind, s) for kind in rows_by_kind for s in times]
+    all_rows = chain.from_iterable(rows_by_kind.values())
+    for count, ((kind, s), rows) in enumerate(zip(steps, all_rows, strict=True), start=1):
         rotation = Rotation.of(rows[:m])
         if judges.folds is None:
             pieces = [(np.arange(m), rotation.rotate(rows[m:]), judges.codes)]
@@ -120,34 +152,37 @@ def walk_path(
             ]
         found.append(_judged(rotation, penalties, taught, classes, pieces))
         if callback is not None:
-            callback(Step(count, len(times), f"s = {s:g}"))
-    accuracy, loss = np.stack(found, axis=1)  # (times, penalties) each
-    best = best_pair(accuracy, loss)
+            callback(Step(count, len(steps), f"{kind}, s = {s:g}"))
+    shape = (len(rows_by_kind), len(times), len(penalties))
+    accuracy, loss, sharp = (np.reshape(each, shape) for each in zip(*found, strict=True))
     return Path(
-        s=np.repeat(times, len(penalties)),
-        l2=np.tile(penalties, len(times)),
+        s=np.tile(np.repeat(times, len(penalties)), len(rows_by_kind)),
+        l2=np.tile(penalties, len(steps)),
         accuracy=accuracy.ravel(),
         loss=loss.ravel(),
+        sharpness=sharp.ravel(),
+        kinds=tuple(rows_by_kind),
         by="validation" if judges.folds is None else "cross-validation",
-        chosen=best[0] * len(penalties) + best[1],
+        chosen=best_of(accuracy, loss),
     )
 
 
-def best_pair(accuracy: Array, loss: Array) -> tuple[int, int]:
-    """Return the row and column of the pair to take.
+def best_of(accuracy: Array, loss: Array) -> int:
+    """Return which of all to take, counted along the last axis first.
 
     Parameters
     ----------
     accuracy, loss
-        Shape (times, penalties).
+        Shape (scalings, times, penalties).
 
     Notes
     -----
-    Accuracy, less LOSS_COUNTS times the loss: of pairs that are as accurate as a few hundred
-    labels can tell, the one that is surer of what is right. The first of equals: the smallest s.
+    Each pair of a time and a penalty is judged by the mean accuracy of itself and its eight
+    neighbours: a few hundred labels cannot tell single pairs apart, and the best of 160 would be
+    a lucky one. Next to equals, the lower loss; of equals, the first: the smallest s.
     """
-    row, column = np.unravel_index(np.argmax(accuracy - LOSS_COUNTS * loss), loss.shape)
-    return int(row), int(column)
+    smooth = uniform_filter(accuracy, size=(1, 3, 3), mode="nearest")
+    return int(np.argmax(smooth - LOSS_COUNTS * loss))
 
 
 def _judged(
@@ -156,21 +191,44 @@ def _judged(
     taught: NDArray[np.int64],
     classes: int,
     pieces: list[tuple[NDArray[np.int64], Array, NDArray[np.int64]]],
-) -> tuple[Array, Array]:
-    """Return accuracy and loss of each penalty, shape (penalties,), over all pieces' judges."""
+) -> tuple[Array, Array, Array]:
+    """Return accuracy, loss and sharpness of each penalty, shape (penalties,), over all judges."""
     own = rotation.coordinates
-    right = np.zeros(len(penalties))
-    lost = np.zeros(len(penalties))
-    judging = sum(len(codes) for _, _, codes in pieces)
-    known = max(1, sum(int((codes >= 0).sum()) for _, _, codes in pieces))
-    for teachers, rows, codes in pieces:
+    said: list[list[Array]] = [[] for _ in penalties]
+    for teachers, rows, _ in pieces:
         start = None
-        told = codes >= 0
         for k, l2 in enumerate(penalties):
             start = fit_logistic(
                 own[teachers], taught[teachers], classes, l2 * rotation.variance, start=start
             )
-            logs = log_softmax(rows @ start[0] + start[1], axis=1)
-            right[k] += float((logs.argmax(axis=1) == codes).sum())
-            lost[k] -= float(logs[told, codes[told]].sum())
-    return right / judging, lost / known
+            said[k].append(rows @ start[0] + start[1])
+    codes = np.concatenate([codes for _, _, codes in pieces])
+    told = codes >= 0
+    result = []
+    for k in range(len(penalties)):
+        logits = np.concatenate(said[k])
+        sharp, loss = sharpened(logits[told], codes[told]) if told.any() else (1.0, 0.0)
+        result.append((float((logits.argmax(axis=1) == codes).mean()), loss, sharp))
+    accuracy, losses, sharpness = np.array(result).T
+    return accuracy, losses, sharpness
+
+
+def sharpened(logits: Array, codes: NDArray[np.int64]) -> tuple[float, float]:
+    """Return what to multiply logits by, and the mean cross-entropy that is then left.
+
+    A strong L2 penalty ranks classes well and is sure of none; this makes up for it. The spread of
+    the logits after it has, in logarithms, the prior N(log 2, 1), which keeps a handful of labels,
+    all of them right, from making every probability 0 or 1.
+    """
+    spread = max(float(logits.std()), 1e-100)
+    rows = np.arange(len(codes))
+
+    def loss(log_spread: float) -> float:
+        scaled = log_softmax(logits * (math.exp(log_spread) / spread), axis=1)
+        return -float(scaled[rows, codes].mean())
+
+    def with_prior(log_spread: float) -> float:
+        return loss(log_spread) + (log_spread - math.log(2.0)) ** 2 / (2 * len(codes))
+
+    best = float(minimize_scalar(with_prior, bounds=(-5.0, 5.0), method="bounded").x)
+    return math.exp(best) / spread, loss(best)

@@ -39,7 +39,7 @@ class Diffusion:
     """
 
     def __init__(self, graph: Graph, scaling: Scaling, *, threads: int | None = None) -> None:
-        self.graph, self.threads = graph, threads
+        self.graph, self.scaling, self.threads = graph, scaling, threads
         self.features = scaled_features(graph, scaling)
 
     def _kernel(self, s: float, tol: float) -> HeatKernel:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ from graphheat.linear.regression import Rotation, fit_logistic
 from graphheat.linear.run import LinearRun, LinearSettings
 from graphheat.training.holdout import Roles, assign_roles
 from graphheat.training.recipes import check_seed
-from graphheat.training.scaling import Scaling, suitable_scaling
+from graphheat.training.scaling import Scaling, ScalingKind, suitable_scaling
 
 Array = NDArray[np.float64]
 
@@ -38,16 +39,14 @@ REACHED = 1e-4  # heat from the training nodes that counts as arrived
 UNTAUGHT = 30.0  # how far below every other logit a class without labels is put
 
 
-def linear_settings(
-    graph: Graph, s: Any = "auto", l2: Any = "auto", **changes: Any
-) -> LinearSettings:
-    """Return checked settings for a graph; None means ``"auto"``."""
-    scaling = changes.pop("scaling", None) or suitable_scaling(graph)
+def linear_settings(s: Any = "auto", l2: Any = "auto", **changes: Any) -> LinearSettings:
+    """Return checked settings; None means ``"auto"``."""
+    scaling = changes.pop("scaling", None) or "auto"
     if changes:
         raise ParameterError(
             f"The linear recipe has no setting {sorted(changes)[0]!r}; it has s, l2 and scaling."
         )
-    choose("fit", "scaling", scaling, ("rows", "columns", "none"))
+    choose("fit", "scaling", scaling, ("auto", *get_args(ScalingKind)))
     if s is not None and s != "auto":
         s = check_s(s, "fit")
     if l2 is not None and l2 != "auto":
@@ -76,7 +75,7 @@ def fit_linear(
         Diffusion time; ``"auto"``: chosen among 0 (no graph at all) … 20.
     l2
         λ of mean cross-entropy + λ·v·½‖W‖², v being the mean squared distance of the diffused
-        training rows from their mean; ``"auto"``: chosen among 0.1 … 1e-4.
+        training rows from their mean; ``"auto"``: chosen among 1 … 3e-4.
     seed
         Decides the folds of cross-validation, and nothing else.
     threads
@@ -84,13 +83,15 @@ def fit_linear(
     callback
         Told of each s along the path.
     **changes
-        ``scaling``: ``"rows"``, ``"columns"`` or ``"none"``; default: by row for features that are
-        mostly zeros, otherwise by column.
+        ``scaling``: ``"rows"``, ``"columns"``, ``"rarity"`` or ``"none"``; default: for features
+        that are mostly zeros ``"rows"`` or ``"rarity"``, whichever the labels that choose like
+        better, otherwise ``"columns"``.
 
     Notes
     -----
     *Choice*: on the validation labels; without any, by stratified cross-validation over the
-    training labels; s = 5 and l2 = 1e-3 where no class has two. The run's notes say which.
+    training labels; s = 5 and l2 = 1e-3 where no class has two. The run's notes say which. The
+    labels that choose also scale the logits, which a strong penalty leaves next to 0.
     *Cost*: one diffusion of the features for all s together, milliseconds for each pair.
     *Deterministic*: yes. *Isolated nodes*: keep their own features, and are labelled by them.
 
@@ -102,25 +103,29 @@ def fit_linear(
     >>> run.s > 0, run.test_accuracy > 0.7
     (True, True)
     """
-    asked = linear_settings(graph, s, l2, **changes)
+    asked = linear_settings(s, l2, **changes)
     seed = check_seed(seed)
     threads = None if threads is None else check_count(threads, "threads", "fit")
     began = time.perf_counter()
-    scaling = Scaling(asked.scaling)
-    if graph.features is not None:
-        scaling = Scaling.learn(graph.features, asked.scaling)
-    diffusion = Diffusion(graph, scaling, threads=threads)
+    diffusions = {
+        kind: Diffusion(graph, _scaling(graph, kind), threads=threads)
+        for kind in _kinds(graph, asked)
+    }
     roles = _roles(graph, seed)
     train, val = roles.train, roles.val
     present, taught = np.unique(graph.labels[train], return_inverse=True)
     # One thread is the fastest for small matrices, and its sums are always in the same order.
     with threadpool_limits(1):
-        path, notes = _choose(diffusion, asked, train, val, taught, present, seed, callback)
+        codes = _codes_among(present, graph.labels[val])
+        path, notes = _choose(diffusions, asked, train, val, taught, codes, seed, callback)
+        diffusion = diffusions[path.kind]
         chosen_s, chosen_l2 = _chosen(asked, path)
         rotation = Rotation.of(diffusion.rows(train, chosen_s))
         inner, intercepts = fit_logistic(
             rotation.coordinates, taught, len(present), chosen_l2 * rotation.variance, accuracy=1e-9
         )
+        if path.chosen >= 0:
+            inner, intercepts = (each * path.sharpness[path.chosen] for each in (inner, intercepts))
         weights = np.zeros((diffusion.features.shape[1], len(graph.classes)))
         weights[:, present] = rotation.right @ inner
         duals = np.zeros((len(train), len(graph.classes)))
@@ -141,7 +146,7 @@ def fit_linear(
         weights=weights,
         bias=bias,
         duals=duals,
-        scaling=scaling,
+        scaling=diffusion.scaling,
         reached=heat >= REACHED,
         path=path,
         seed=seed,
@@ -162,38 +167,55 @@ def _roles(graph: Graph, seed: int) -> Roles:
     return roles._replace(train=np.union1d(roles.train, roles.val), val=roles.val[:0])
 
 
+def _kinds(graph: Graph, asked: LinearSettings) -> tuple[ScalingKind, ...]:
+    """Return the scalings to choose from; the first where no label can be spared to choose by."""
+    if asked.scaling != "auto":
+        return (asked.scaling,)
+    suitable = suitable_scaling(graph)
+    return ("rows", "rarity") if suitable == "rows" else (suitable,)
+
+
+def _scaling(graph: Graph, kind: ScalingKind) -> Scaling:
+    return Scaling(kind) if graph.features is None else Scaling.learn(graph.features, kind)
+
+
 def _choose(
-    diffusion: Diffusion,
+    diffusions: Mapping[ScalingKind, Diffusion],
     asked: LinearSettings,
     train: NDArray[np.int64],
     val: NDArray[np.int64],
     taught: NDArray[np.int64],
-    present: NDArray[np.int64],
+    codes: NDArray[np.int64],
     seed: int,
     callback: Callback | None,
 ) -> tuple[Path, tuple[str, ...]]:
-    """Return what was tried, and what to tell of it."""
-    if "auto" not in (asked.s, asked.l2):
-        return Path.nothing(), ()
-    names = " and ".join(name for name in ("s", "l2") if getattr(asked, name) == "auto")
+    """Return what was tried, and what to tell of it; ``codes`` are the validation nodes'."""
+    nothing = Path.nothing(next(iter(diffusions)))
+    open_ones = [name for name in ("s", "l2") if getattr(asked, name) == "auto"]
+    if len(diffusions) > 1:
+        open_ones.append("scaling")
+    if not open_ones:
+        return nothing, ()
+    names = " and ".join([", ".join(open_ones[:-1]), open_ones[-1]][len(open_ones) == 1 :])
     notes: tuple[str, ...] = ()
-    judges = Judges(_codes_among(present, diffusion.graph.labels[val]), None)
+    judges = Judges(codes, None)
     if not len(val):
         folds = deal_folds(taught, seed)
         if folds is None:
-            s, l2 = _chosen(asked, Path.nothing())
-            return Path.nothing(), (
+            s, l2 = _chosen(asked, nothing)
+            return nothing, (
                 f"No class has two labels, so none can be spared to choose {names} by: s = {s:g}, "
                 f"l2 = {l2:g}.",
             )
-        judges = Judges(judges.codes, folds)
+        judges = Judges(codes, folds)
         notes = (
             f"No validation labels were given: {names} chosen by {folds.max() + 1}-fold "
             f"cross-validation over the {len(train)} training labels.",
         )
     times = np.array(TIMES if asked.s == "auto" else [asked.s], dtype=np.float64)
     penalties = np.array(PENALTIES if asked.l2 == "auto" else [asked.l2], dtype=np.float64)
-    rows = diffusion.path(np.concatenate([train, val]), times)
+    looked_at = np.concatenate([train, val])
+    rows = {kind: diffusion.path(looked_at, times) for kind, diffusion in diffusions.items()}
     return walk_path(rows, times, penalties, taught, judges, callback), notes
 
 

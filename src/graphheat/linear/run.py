@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
@@ -31,12 +31,12 @@ class LinearSettings:
     s, l2
         A number, or ``"auto"``: chosen along the path.
     scaling
-        As for :class:`graphheat.training.Settings`.
+        As for :class:`graphheat.training.Settings`, or ``"auto"``.
     """
 
     s: float | str
     l2: float | str
-    scaling: ScalingKind
+    scaling: ScalingKind | Literal["auto"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -104,12 +104,13 @@ class LinearRun(Labelling):
         return self.reached
 
     def path_frame(self) -> pandas.DataFrame:
-        """Return s, l2, val_accuracy, val_loss and chosen, one row for each pair that was tried."""
+        """Return scaling, s, l2, val_accuracy, val_loss, chosen: a row for all that was tried."""
         import pandas
 
         chosen = np.arange(len(self.path)) == self.path.chosen
         return pandas.DataFrame(
             {
+                "scaling": self.path.scaling,
                 "s": self.path.s,
                 "l2": self.path.l2,
                 "val_accuracy": self.path.accuracy,
@@ -129,6 +130,7 @@ class LinearRun(Labelling):
                 "threads": self.threads,
                 "by": self.path.by,
                 "chosen": self.path.chosen,
+                "kinds": self.path.kinds,
                 "scaling": self.scaling.kind,
             }
         }
@@ -140,7 +142,7 @@ class LinearRun(Labelling):
             **{f"input/{name}": tensor for name, tensor in self.scaling.tensors().items()},
             **{
                 f"path/{name}": torch.tensor(getattr(self.path, name))
-                for name in ("s", "l2", "accuracy", "loss")
+                for name in ("s", "l2", "accuracy", "loss", "sharpness")
             },
         }
         return header, tensors
@@ -163,7 +165,7 @@ class LinearRun(Labelling):
                 duals=tensors["duals"].numpy(),
                 scaling=Scaling.from_tensors(own["scaling"], with_prefix(tensors, "input/")),
                 reached=tensors["reached"].numpy(),
-                path=Path(**columns, by=own["by"], chosen=own["chosen"]),
+                path=Path(**columns, kinds=tuple(own["kinds"]), by=own["by"], chosen=own["chosen"]),
             )
         except (KeyError, TypeError) as error:
             raise CheckpointError(f"The checkpoint lacks {error}; it is damaged.") from error

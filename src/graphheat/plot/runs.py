@@ -132,13 +132,18 @@ def path(run: LinearRun, ax: Axes | None = None) -> Axes:
         )
     ax = new_axes() if ax is None else ax
     penalties = np.unique(tried.l2)
-    accuracy = 100 * tried.accuracy.reshape(-1, len(penalties))
-    times = tried.s.reshape(-1, len(penalties))[:, 0]
+    taken = tried.scaling == tried.kind
+    accuracy = 100 * tried.accuracy[taken].reshape(-1, len(penalties))
+    times = tried.s[taken].reshape(-1, len(penalties))[:, 0]
     for column in accuracy.T:
         ax.plot(times, column, color=GREY, lw=0.6, alpha=0.6)
     ax.lines[-1].set_label(f"one l2 each, {penalties[0]:g} … {penalties[-1]:g}")
     ax.plot(times, accuracy.max(axis=1), color=BLUE, marker=".", label="the best l2 at each s")
-    best = f"chosen: s = {run.s:g}, l2 = {run.l2:g}"
+    for kind in tried.kinds:
+        if kind != tried.kind:
+            other = 100 * tried.accuracy[tried.scaling == kind].reshape(accuracy.shape)
+            ax.plot(times, other.max(axis=1), color=GREY, ls="--", label=f"scaling {kind}")
+    best = f"chosen: scaling {tried.kind}, s = {run.s:g}, l2 = {run.l2:g}"
     ax.plot([run.s], [100 * tried.accuracy[tried.chosen]], "o", color=ORANGE, ms=8, label=best)
     word = "validation" if tried.by == "validation" else "cross-validated"
     ax.set(xlabel="diffusion time s", ylabel=f"{word} accuracy (%)")

@@ -50,14 +50,20 @@ class LabelLearner:
 
     Parameters
     ----------
-    train, looked_at
-        Nodes that teach, and nodes whose logits are asked for between steps.
+    train, labels, looked_at
+        Nodes that teach, what they teach, and nodes whose logits are asked for between steps.
     """
 
-    def __init__(self, problem: Problem, train: NDArray[Any], looked_at: NDArray[Any]) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        train: NDArray[Any],
+        labels: NDArray[Any],
+        looked_at: NDArray[Any],
+    ) -> None:
         self.problem = problem
         self.module = build_network(problem.x.size(1), len(problem.graph.classes), problem.settings)
-        self.labels = torch.tensor(problem.graph.labels[train])
+        self.labels = torch.tensor(labels)
         self._train, self._looked_at = (
             problem.operator.rows(torch.tensor(nodes)) for nodes in (train, looked_at)
         )
@@ -99,8 +105,14 @@ class ViewLearner(LabelLearner):
     views then go through one diffusion side by side, of shape (n, views · hidden).
     """
 
-    def __init__(self, problem: Problem, train: NDArray[Any], looked_at: NDArray[Any]) -> None:
-        super().__init__(problem, train, looked_at)
+    def __init__(
+        self,
+        problem: Problem,
+        train: NDArray[Any],
+        labels: NDArray[Any],
+        looked_at: NDArray[Any],
+    ) -> None:
+        super().__init__(problem, train, labels, looked_at)
         self.train = torch.tensor(train)
         self._step = 0
         if not _settings(problem).identity:

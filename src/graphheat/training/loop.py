@@ -20,6 +20,7 @@ from graphheat.errors import CheckpointError, GraphError, OutputError
 from graphheat.graph import Graph
 from graphheat.heat.kernel import Progress
 from graphheat.training import checkpoint as checkpoint_file
+from graphheat.training.borrowing import FEW, borrow_labels
 from graphheat.training.holdout import Roles, assign_roles
 from graphheat.training.learner import LabelLearner, Learner, ViewLearner
 from graphheat.training.network import build_network
@@ -161,7 +162,8 @@ class _Trainer:
         torch.manual_seed(seed)
         # Watched nodes ride along with the validation nodes, in one pass.
         looked_at = np.concatenate([self.roles.val, self.watch])
-        self.learner = build_learner(problem, self.roles.train, looked_at, seed)
+        train, labels, self.notes = teachers(problem, self.roles)
+        self.learner = build_learner(problem, train, labels, looked_at, seed)
         self.optimizer = torch.optim.Adam(self.learner.groups(), lr=problem.settings.learning_rate)
         self.history: History = {name: [] for name in HISTORY_COLUMNS}
         self.best = Best()
@@ -264,7 +266,7 @@ class _Trainer:
             reached=reached(graph, self.roles.train, settings),
             best_epoch=self.best.epoch,
             seconds=self.seconds,
-            notes=() if self.roles.note is None else (self.roles.note,),
+            notes=self.notes,
             source=self.source,
         )
 
@@ -325,16 +327,39 @@ class _Trainer:
             raise CheckpointError(f"The checkpoint does not fit this network: {error}.") from error
 
 
+def teachers(
+    problem: Problem, roles: Roles
+) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[str, ...]]:
+    """Return the nodes that teach, what they teach, and what to tell of the roles."""
+    train, graph = roles.train, problem.graph
+    labels = graph.labels[train]
+    notes = () if roles.note is None else (roles.note,)
+    if not isinstance(problem.settings, ConsistentSettings):
+        return train, labels, notes
+    nodes, codes = borrow_labels(graph, train, self_loops=problem.settings.self_loops)
+    if not len(nodes):
+        return train, labels, notes
+    sentence = (
+        f"There are fewer than {FEW} labels a class to learn from, so {len(nodes):,} more nodes "
+        "teach the class whose labels' heat reaches them most."
+    )
+    return np.append(train, nodes), np.append(labels, codes), (*notes, sentence)
+
+
 def build_learner(
-    problem: Problem, train: NDArray[np.int64], looked_at: NDArray[np.int64], seed: int
+    problem: Problem,
+    train: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    looked_at: NDArray[np.int64],
+    seed: int,
 ) -> Learner:
     """Return what the settings ask for, its weights drawn from torch's random state."""
     settings = problem.settings
     if not isinstance(settings, ConsistentSettings):
-        return LabelLearner(problem, train, looked_at)
+        return LabelLearner(problem, train, labels, looked_at)
     if settings.normalize:
-        return NormalizedLearner(problem, train, looked_at, seed)
-    return ViewLearner(problem, train, looked_at)
+        return NormalizedLearner(problem, train, labels, looked_at, seed)
+    return ViewLearner(problem, train, labels, looked_at)
 
 
 def _check_same_run(path: Path, header: dict[str, Any], problem: Problem, seed: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,21 +22,33 @@ EVERY = 10  # steps after which the oldest view is drawn anew
 MEMORY = 4e9  # bytes that all views may take
 
 
+class View(NamedTuple):
+    """What some nodes' features give: diffused, shape (n, f), and the share that is kept, (n, 1)."""
+
+    diffused: Tensor
+    kept: Tensor
+
+
 class NormalizedLearner:
     """Heat in the first layer only, batch normalisation before and behind the hidden layer.
 
-    With x̄ = e^{-sL}(M ⊙ X) for a random choice M of the nodes that keep their features,
+    For a random choice M of the nodes that keep their features,
 
-        logits = norm(ReLU(norm(x̄) Θ¹ + b¹)) Θ² + b².
+        x̄ = [M ⊙ X, e^{-sL}(M ⊙ X)],    logits = norm(ReLU(norm(x̄) Θ¹ + b¹)) Θ² + b².
 
-    Views x̄ are dense, shape (n, f); eight of them are held, of which a step takes some, and every
-    tenth step the oldest is drawn anew. A step looks at the training nodes and at ``batch`` random
-    others. At prediction both normalisations are affine, so that they fold into the weights: what
-    comes of the training is a :class:`~graphheat.nn.GraphHeat` with Θ¹_0 = 0 and Θ²_1 = 0.
+    Eight diffused views, dense, are held, of which a step takes some, and every tenth step the
+    oldest is drawn anew. A step looks at the training nodes and at ``batch`` random others. At
+    prediction both normalisations are affine, so that they fold into the weights: what comes of
+    the training is a :class:`~graphheat.nn.GraphHeat` with Θ²_1 = 0.
     """
 
     def __init__(
-        self, problem: Problem, train: NDArray[Any], looked_at: NDArray[Any], seed: int
+        self,
+        problem: Problem,
+        train: NDArray[Any],
+        labels: NDArray[Any],
+        looked_at: NDArray[Any],
+        seed: int,
     ) -> None:
         assert isinstance(problem.settings, ConsistentSettings)
         self.problem, self.settings, self.seed = problem, problem.settings, seed
@@ -51,12 +63,14 @@ class NormalizedLearner:
                 f"normalize=True holds {VIEWS + 1} dense matrices of {n:,} × {f:,}, more than "
                 f"{MEMORY / 1e9:g} GB; pass normalize=False."
             )
-        self.module = _Network(f, self.settings.hidden, len(problem.graph.classes))
+        inputs = 2 * f if self.settings.identity else f
+        self.module = _Network(inputs, self.settings.hidden, len(problem.graph.classes))
         self.train = torch.tensor(train)
-        self.labels = torch.tensor(problem.graph.labels[train])
+        self.labels = torch.tensor(labels)
         self._dense = _dense(problem.x)
-        self._looked_at = self._diffuse(self._dense)[torch.tensor(looked_at)]
-        self._views: list[Tensor] = []
+        whole = View(self._diffuse(self._dense), torch.ones(n, 1))
+        self._looked_at = self._input(whole, torch.tensor(looked_at))
+        self._views: list[View] = []
         self._step = 0
 
     def groups(self) -> list[dict[str, Any]]:
@@ -75,7 +89,9 @@ class NormalizedLearner:
         others = torch.randperm(n)[: settings.batch]
         nodes = torch.cat([self.train, others])
         chosen = torch.randperm(VIEWS)[: settings.views].tolist()
-        logits = torch.stack([self._logits(self._views[v][nodes]) for v in chosen], dim=1)
+        logits = torch.stack(
+            [self._logits(self._input(self._views[v], nodes)) for v in chosen], dim=1
+        )
         self._step += 1
         if self._step % EVERY == 0:
             newest = self._step // EVERY
@@ -99,8 +115,10 @@ class NormalizedLearner:
             second = net.second.weight.T
             outer = second * scale[:, None]
             outer_bias = net.second.bias + shift @ second
+            heat = inner[-self._dense.shape[1] :]
+            own = inner[: len(heat)] if self.settings.identity else torch.zeros_like(heat)
             return {
-                "first.weight": torch.stack([torch.zeros_like(inner), inner]),
+                "first.weight": torch.stack([own, heat]),
                 "first.bias": inner_bias,
                 "second.weight": torch.stack([outer, torch.zeros_like(outer)]),
                 "second.bias": outer_bias,
@@ -112,12 +130,19 @@ class NormalizedLearner:
         logits: Tensor = self.module(x, *drops)
         return logits
 
-    def _view(self, number: int) -> Tensor:
+    def _view(self, number: int) -> View:
         """Return the view of a number, which with the seed decides it: a resumed run's is equal."""
         random = np.random.default_rng([self.seed, number])
         share = self.settings.drop_nodes
-        kept = (random.random(len(self._dense)) >= share) / (1 - share)
-        return self._diffuse(self._dense * torch.tensor(kept, dtype=torch.float32)[:, None])
+        kept = (random.random((len(self._dense), 1)) >= share) / (1 - share)
+        kept = torch.tensor(kept, dtype=torch.float32)
+        return View(self._diffuse(self._dense * kept), kept)
+
+    def _input(self, view: View, nodes: Tensor) -> Tensor:
+        """Return what the network is shown of some nodes, shape (r, 2f), or (r, f) without Θ0."""
+        if not self.settings.identity:
+            return view.diffused[nodes]
+        return torch.cat([self._dense[nodes] * view.kept[nodes], view.diffused[nodes]], dim=1)
 
     def _diffuse(self, x: Tensor) -> Tensor:
         operator: HeatOperator = self.problem.operator

@@ -14,7 +14,7 @@ from torch import Tensor
 from graphheat.graph import Graph
 from graphheat.nn import SparseFeatures
 
-ScalingKind = Literal["rows", "columns", "none"]
+ScalingKind = Literal["rows", "columns", "rarity", "none"]
 
 
 def suitable_scaling(graph: Graph) -> ScalingKind:
@@ -33,16 +33,23 @@ def suitable_scaling(graph: Graph) -> ScalingKind:
 class Scaling:
     """How a graph's features become the network's input; learned once, then applied to any graph.
 
-    ``mean`` and ``deviation`` belong to ``"columns"``, shape (f,).
+    ``"rarity"`` multiplies each word by log(n / the number of nodes that have it), then divides
+    each row by its length: words that every node has tell nothing apart.
+
+    ``mean`` and ``deviation`` belong to ``"columns"``, ``rarity`` to ``"rarity"``, shape (f,).
     """
 
     kind: ScalingKind
     mean: NDArray[np.float64] | None = None
     deviation: NDArray[np.float64] | None = None
+    rarity: NDArray[np.float64] | None = None
 
     @classmethod
     def learn(cls, features: Any, kind: ScalingKind) -> Scaling:
         """Measure the columns where ``kind`` needs it."""
+        if kind == "rarity":
+            having = np.asarray((features != 0).sum(axis=0), dtype=np.float64).ravel()
+            return cls(kind, rarity=np.log(features.shape[0] / np.maximum(having, 1.0)))
         if kind != "columns":
             return cls(kind)
         dense = _dense(features)
@@ -57,28 +64,33 @@ class Scaling:
             features = (_dense(features) - self.mean) / self.deviation
         elif self.kind == "rows":
             # By the sum of absolute values: for non-negative features the row sum of the paper.
-            total = np.asarray(abs(features).sum(axis=1), dtype=np.float64).ravel()
-            scale = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
-            if sp.issparse(features):
-                features = sp.csr_array(sp.diags_array(scale) @ features)
-            else:
-                features = features * scale[:, None]
+            features = _divided(features, np.asarray(abs(features).sum(axis=1)))
+        elif self.kind == "rarity":
+            features = features * self.rarity
+            features = _divided(features, np.sqrt(np.asarray((features * features).sum(axis=1))))
         if sp.issparse(features):
             return SparseFeatures.from_scipy(features)
         return torch.tensor(features, dtype=torch.float32)
 
     def tensors(self) -> dict[str, Tensor]:
         """Return what a checkpoint must hold."""
-        if self.mean is None or self.deviation is None:
-            return {}
-        return {"mean": torch.tensor(self.mean), "deviation": torch.tensor(self.deviation)}
+        measured = {"mean": self.mean, "deviation": self.deviation, "rarity": self.rarity}
+        return {name: torch.tensor(each) for name, each in measured.items() if each is not None}
 
     @classmethod
     def from_tensors(cls, kind: ScalingKind, tensors: dict[str, Tensor]) -> Scaling:
         """Undo :meth:`tensors`."""
-        if kind != "columns":
-            return cls(kind)
-        return cls(kind, tensors["mean"].numpy(), tensors["deviation"].numpy())
+        needed = {"columns": ("mean", "deviation"), "rarity": ("rarity",)}.get(kind, ())
+        return cls(kind, **{name: tensors[name].numpy() for name in needed})
+
+
+def _divided(features: Any, totals: NDArray[Any]) -> Any:
+    """Return features with each row divided by its total; rows without any stay 0."""
+    totals = totals.astype(np.float64).ravel()
+    scale = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
+    if sp.issparse(features):
+        return sp.csr_array(sp.diags_array(scale) @ features)
+    return features * scale[:, None]
 
 
 def _dense(features: Any) -> NDArray[np.float64]:

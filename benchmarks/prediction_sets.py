@@ -3,7 +3,7 @@
 The validation and test nodes of the public split are halved at random, again and again: one half
 calibrates, the other is judged.
 
-python benchmarks/coverage.py [--recipe paper] [--seeds 1] [--halvings 100] [--runs FOLDER]
+python benchmarks/prediction_sets.py [--recipe paper] [--seeds 1] [--halvings 100] [--runs FOLDER]
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main() -> None:
                 }
             )
     report(
-        "coverage",
+        "prediction_sets",
         rows,
         whole=arguments.graphs == GRAPHS,
         recipe=arguments.recipe,
