@@ -9,6 +9,8 @@ python benchmarks/beyond.py [--seeds 100] [--ablation-seeds 20] [--part 1/2]
 from __future__ import annotations
 
 import argparse
+import functools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +40,7 @@ def main() -> None:
     options.add_argument(
         "--table", action="store_true", help="only write the table of what is there"
     )
+    options.add_argument("--runs", type=Path, help="folder to keep whole runs in, as kept_runs.py")
     add_part(options)
     arguments = options.parse_args()
     graphs = arguments.graphs.split(",")
@@ -51,17 +54,21 @@ def main() -> None:
     ]
     tasks.sort(key=lambda task: task["variant"] != "whole")
     part = "0/1" if arguments.table else arguments.part
-    rows = carry_out("beyond", tasks, work, part=part, out=arguments.out)
+    keeping = functools.partial(work, runs=arguments.runs)
+    rows = carry_out("beyond", tasks, keeping, part=part, out=arguments.out)
     report("beyond", summary(rows), whole=arguments.table)
 
 
-def work(task: Task) -> dict[str, Any]:
+def work(task: Task, runs: Path | None = None) -> dict[str, Any]:
     """Make a run and return how good it is, how sure of itself, and how long it took."""
     graph = graphheat.datasets.load(task["graph"])
     changes = dict(VARIANTS[task["variant"]])
     if "propagation" in changes:  # walks of 0 … 2s steps: as many in the mean as heat's
         changes["order"] = round(2 * CHOSEN[graph.name]["s"])
     run = graphheat.fit(graph, "consistent", seed=task["seed"], threads=1, **changes)
+    if runs and task["variant"] == "whole":
+        runs.mkdir(parents=True, exist_ok=True)
+        run.save(runs / f"consistent-{graph.name}-{run.seed}.safetensors")
     confidence = run.calibration_report()
     return {
         "test": round(run.accuracy("test"), 4),

@@ -12,6 +12,7 @@ from scipy.special import log_softmax, softmax
 from graphheat.calibration.checking import check_labelled, check_probabilities
 from graphheat.heat.ranges import check_number
 
+STEP = 0.01  # of log T, for a second difference
 LEAST = 1e-12  # a float32 softmax gives exact zeros, whose logarithm would drown the others
 
 
@@ -32,15 +33,18 @@ def temperature(probabilities: ArrayLike, labels: ArrayLike, nodes: ArrayLike) -
     Notes
     -----
     log T has the prior N(0, 1), which hundreds of nodes outvote; it keeps a handful of nodes, all
-    of them labelled right, from making every probability 0 or 1. *Accuracy*: T to 1e-6, within
-    [1/20, 20]. *Cost*: a hundred passes over the given nodes. *Deterministic*: yes. Where the same
+    of them labelled right, from making every probability 0 or 1. What is found is then drawn to
+    log T = 0 by the factor 1 − v / log² T (James and Stein's; at least 0), v being its variance: a
+    hundred nodes cannot tell T = 1.1 from 1, and a network that is calibrated already is left
+    alone. *Accuracy*: T to 1e-6, within [1/20, 20]. *Cost*: a hundred passes over the given nodes.
+    *Deterministic*: yes. Where the same
     nodes also decided when to stop the training, the network is a little better on them than
     elsewhere, and T a little too small.
 
     Examples
     --------
-    >>> boastful = [[0.99, 0.01], [0.99, 0.01], [0.01, 0.99]]
-    >>> temperature(boastful, [0, 1, 1], [0, 1, 2]) > 1
+    >>> boastful = np.tile([0.99, 0.01], (30, 1))
+    >>> temperature(boastful, [0, 0, 1] * 10, range(30)) > 3
     True
     """
     p = check_probabilities(probabilities)
@@ -54,7 +58,10 @@ def temperature(probabilities: ArrayLike, labels: ArrayLike, nodes: ArrayLike) -
 
     bound = math.log(20.0)
     best = minimize_scalar(loss, bounds=(-bound, bound), method="bounded", options={"xatol": 1e-7})
-    return math.exp(float(best.x))
+    found = float(best.x)
+    curvature = (loss(found + STEP) - 2 * loss(found) + loss(found - STEP)) / STEP**2
+    variance = 1 / max(curvature * len(known), LEAST)
+    return math.exp(found * max(0.0, 1 - variance / max(found**2, LEAST)))
 
 
 def calibrated(probabilities: ArrayLike, T: float) -> NDArray[np.float64]:

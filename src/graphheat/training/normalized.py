@@ -23,7 +23,7 @@ MEMORY = 4e9  # bytes that all views may take
 
 
 class View(NamedTuple):
-    """What some nodes' features give: diffused, shape (n, f), and the share that is kept, (n, 1)."""
+    """What some nodes' features give: diffused, shape (n, f), and the share kept, (n, 1)."""
 
     diffused: Tensor
     kept: Tensor
