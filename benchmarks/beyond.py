@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from interleave import report
+from interleave import report, spread
 from ledger import Task, add_part, carry_out
 
 import graphheat
@@ -103,11 +103,10 @@ def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             {
                 "graph": graph,
                 "variant": variant,
-                "test %": round(100 * values["test"].mean(), 2),
-                "deviation": round(100 * values["test"].std(ddof=1), 2) if len(mine) > 1 else None,
-                "validation %": round(100 * values["val"].mean(), 2),
+                "test %": spread(values["test"]),
+                "validation %": spread(values["val"]),
                 "seeds": len(mine),
-                "to the whole": None if variant == "whole" else round(apart.mean(), 2),
+                "to the whole": None if variant == "whole" else f"{apart.mean():+.2f}",
                 "seconds a run": round(float(np.median(values["seconds"])), 1),
             }
         )

@@ -13,7 +13,7 @@ import functools
 from typing import Any
 
 import numpy as np
-from interleave import report
+from interleave import report, spread
 from ledger import Task, add_part, carry_out
 from scipy.stats import ttest_rel
 
@@ -80,16 +80,14 @@ def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         )  # fmt: skip
         both = sorted(mine.keys() & ours.keys())
         apart = 100 * np.array([ours[draw] - mine[draw] for draw in both])
-        values = 100 * np.array(list(mine.values()))
         paired = system != SYSTEMS[0] and len(both) > 1
         table.append(
             {
                 "labels a class": labels,
                 "system": system,
-                "test %": round(values.mean(), 2),
-                "deviation": round(values.std(ddof=1), 2) if len(values) > 1 else None,
-                "draws": len(values),
-                "ours above it by": round(apart.mean(), 2) if paired else None,
+                "test %": spread(list(mine.values())),
+                "draws": len(mine),
+                "ours above it by": f"{apart.mean():.2f}" if paired else None,
                 "draws won": f"{(apart > 0).sum()}/{len(both)}" if paired else None,
                 "p": ttest_rel([ours[d] for d in both], [mine[d] for d in both]).pvalue
                 if paired

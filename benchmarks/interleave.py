@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -51,6 +53,13 @@ def markdown(rows: list[dict[str, Any]]) -> str:
     lines = [columns, ["---"] * len(columns)]
     lines += [[_cell(row.get(column)) for column in columns] for row in rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def spread(values: Any) -> str:
+    """Return mean ± standard deviation of shares, in percent."""
+    percent = 100 * np.asarray(values, dtype=float)
+    deviation = f" ± {percent.std(ddof=1):.2f}" if len(percent) > 1 else ""
+    return f"{percent.mean():.2f}{deviation}"
 
 
 def _cell(value: Any) -> str:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from interleave import markdown
+from interleave import report, spread
 from ledger import Task, add_part, carry_out
 
 import graphheat
@@ -79,7 +79,7 @@ def main() -> None:
         for settings in CANDIDATES[graph]
     ]
     rows = carry_out("search", tasks, work, part=arguments.part, out=arguments.out)
-    print(markdown(table(rows)))
+    report("search", table(rows))
 
 
 def work(task: Task) -> dict[str, Any]:
@@ -112,19 +112,18 @@ def table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         found.setdefault((row["graph"], words), []).append(row)
     table = []
     for (graph, words), runs in found.items():
-        right = 100 * np.array([run["validation"] for run in runs])
+        right = [run["validation"] for run in runs]
         table.append(
             {
                 "graph": graph,
                 "settings": words,
-                "validation %": round(right.mean(), 2),
-                "deviation": round(right.std(ddof=1), 2) if len(right) > 1 else None,
+                "validation %": spread(right),
                 "seeds": len(right),
                 "epochs": round(float(np.mean([run["epochs"] for run in runs]))),
                 "seconds": round(float(np.median([run["seconds"] for run in runs])), 1),
             }
         )
-    return sorted(table, key=lambda row: (row["graph"], -row["validation %"]))
+    return sorted(table, key=lambda row: (row["graph"], row["validation %"]), reverse=True)
 
 
 if __name__ == "__main__":

@@ -372,6 +372,21 @@ def test_scaling_a_source_moves_the_logit_by_its_contribution():
     assert moved == pytest.approx(step * why.contributions[1], rel=1e-2)
 
 
+def test_what_would_be_without_a_source():
+    run = fit_linear(GRAPH, s=2.0, l2=0.01)
+    explainer = LinearExplainer(run, GRAPH)
+    why = explainer.explain(11)
+    assert why.predicted == why.label == run.classes[run.predicted[11]]
+    largest = why.nodes[why.sources[0]]
+    other = explainer.without(11, largest)
+    np.testing.assert_allclose(other.logits, why.without_largest.logits)
+    code = run.classes.index(why.label)
+    assert other.logits[code] == pytest.approx(why.logit - why.contributions[0], abs=1e-9)
+    nothing = explainer.without(11, list(why.nodes))
+    np.testing.assert_allclose(nothing.logits, run.bias)
+    assert explainer.explain(11, view="labels").without_largest is None
+
+
 def test_wrong_questions_are_named():
     run = fit_linear(GRAPH, s=1.0, l2=0.01)
     with pytest.raises(ParameterError, match="label"):

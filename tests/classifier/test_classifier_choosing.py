@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 import graphheat
-from graphheat.classifier.choosing import choose_time, time_for, wants_choice
+from graphheat.classifier.choosing import choose_time, settings_from, wants_choice
 from graphheat.cli import main
 from graphheat.datasets import block_model, load
 from graphheat.errors import ParameterError
@@ -18,7 +18,7 @@ BRIEF = {"max_epochs": 5}
 
 
 def chosen():
-    return time_for(choose_time(GRAPH, "columns"), RECIPES["consistent"])
+    return settings_from(choose_time(GRAPH, "columns"), RECIPES["consistent"])
 
 
 def test_only_the_consistent_recipe_chooses_unasked():
@@ -34,14 +34,23 @@ def test_only_the_consistent_recipe_chooses_unasked():
 
 def test_two_layers_share_the_time_that_one_diffusion_had():
     linear = choose_time(GRAPH, "columns")
-    s, sentence = time_for(linear, RECIPES["consistent"])
-    assert s == linear.s / 2
+    found, sentence = settings_from(linear, RECIPES["consistent"])
+    assert found == {"s": linear.s / 2}
     assert "validation" in sentence
-    assert time_for(linear, RECIPES["normalized"])[0] == linear.s
+    assert settings_from(linear, RECIPES["normalized"])[0] == {"s": linear.s}
+
+
+def test_where_little_heat_is_wanted_no_node_is_dropped():
+    graph = block_model(400, 4, homophily=0.1, features=16, feature_strength=3.0, seed=0)
+    run = graphheat.fit(graph, **BRIEF)
+    assert (run.settings.s, run.settings.drop_nodes) == (1.0, 0.0)
+    assert any("little heat" in note for note in run.notes)
+    assert graphheat.fit(graph, drop_nodes=0.2, **BRIEF).settings.drop_nodes == 0.2
 
 
 def test_a_run_has_the_chosen_time_and_says_so():
-    s, sentence = chosen()
+    found, sentence = chosen()
+    s = found["s"]
     run = graphheat.fit(GRAPH, "consistent", **BRIEF)
     assert run.settings.s == s
     assert sentence in run.notes
@@ -51,12 +60,12 @@ def test_a_run_has_the_chosen_time_and_says_so():
 
 def test_seeds_of_an_evaluation_share_the_choice():
     result = graphheat.evaluate(GRAPH, "consistent", seeds=range(2), **BRIEF)
-    assert {run.settings.s for run in result.runs} == {chosen()[0]}
+    assert {run.settings.s for run in result.runs} == {chosen()[0]["s"]}
 
 
 def test_the_classifier_takes_auto():
     model = graphheat.GraphHeatClassifier(recipe="consistent", max_epochs=5, random_state=0)
-    assert model.fit(GRAPH).run_.settings.s == chosen()[0]
+    assert model.fit(GRAPH).run_.settings.s == chosen()[0]["s"]
 
 
 def test_one_label_a_class_has_nothing_to_choose_by():

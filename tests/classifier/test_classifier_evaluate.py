@@ -6,7 +6,6 @@ import pytest
 import graphheat
 from graphheat.datasets import block_model
 from graphheat.errors import GraphError, GraphHeatError, ParameterError
-from graphheat.training import fit
 
 GRAPH = block_model(60, 3, features=8, feature_strength=0.5, labels_per_class=4, seed=0)
 
@@ -27,7 +26,7 @@ def test_mean_and_sample_deviation(result):
 
 def test_each_run_is_the_one_of_fit(result):
     assert [run.seed for run in result.runs] == [0, 1, 2, 3]
-    alone = fit(GRAPH, seed=2, max_epochs=15)
+    alone = graphheat.fit(GRAPH, seed=2, max_epochs=15)
     assert np.array_equal(alone.probabilities, result.runs[2].probabilities)
 
 

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score
 
+import graphheat
 from graphheat import GraphHeatClassifier
 from graphheat.datasets import block_model
 from graphheat.errors import CheckpointError, GraphError, ParameterError
@@ -190,7 +191,7 @@ def test_a_random_state_is_drawn_from():
 
 
 def test_the_seed_of_the_classifier_is_the_seed_of_fit():
-    run = fit(GRAPH, seed=7, max_epochs=15)
+    run = graphheat.fit(GRAPH, seed=7, max_epochs=15)
     assert np.allclose(model(random_state=7).fit(GRAPH).probabilities_, run.probabilities)
     assert model(random_state=np.int64(7)).fit(GRAPH).run_.seed == 7
 

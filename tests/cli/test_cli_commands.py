@@ -171,7 +171,7 @@ def test_fit_prints_its_numbers_and_writes_its_files(graph, tmp_path):
     assert (run["seed"], run["epochs"]) == (3, 5)
     assert result["test_accuracy_mean"] == run["test_accuracy"]
     assert result["test_accuracy_std"] == 0
-    assert files(out) == RUN_FILES
+    assert files(out) == sorted([*RUN_FILES, "path.csv", "path.png"])
     metrics = json.loads((out / "metrics.json").read_text())
     assert metrics["runs"] == result["runs"]
     assert metrics["calibration"]["temperature"] > 0
@@ -203,7 +203,7 @@ def test_fit_over_seeds_reports_mean_and_sample_deviation(graph, tmp_path):
     assert result["test_accuracy_std"] == pytest.approx(np.std(accuracies, ddof=1))
     assert files(out) == ["metrics.json", "seed-0", "seed-1", "seed-2"]
     for seed in range(3):
-        assert files(out / f"seed-{seed}") == RUN_FILES
+        assert files(out / f"seed-{seed}") == sorted([*RUN_FILES, "path.csv", "path.png"])
     text = call("fit", graph, "--epochs", "2", "--seeds", "2").stdout
     assert "over 2 seeds" in text
     assert "±" in text
@@ -229,8 +229,9 @@ def test_the_same_seed_twice_gives_the_same_predictions(graph, tmp_path):
     ("options", "settings"),
     [
         (["--recipe", "authors"], {"recipe": "authors", "s": 3.0, "eps": 1e-4}),
-        (["-s", "1.5", "--eps", "0.01"], {"recipe": "paper", "s": 1.5, "eps": 0.01}),
-        (["--eps", "none"], {"eps": None}),
+        (["-s", "1.5"], {"recipe": "consistent", "s": 1.5, "eps": None}),
+        (["--recipe", "paper", "--eps", "0.01"], {"recipe": "paper", "s": 3.0, "eps": 0.01}),
+        (["--recipe", "paper", "--eps", "none"], {"eps": None}),
         (["--threads", "2"], {"threads": 2}),
     ],
 )

@@ -16,6 +16,7 @@ from graphheat.io import write_npz
 EDGES = "source,target\na,b\nb,c\nc,d\n"
 NODES = "id,label,x\na,t,1\nb,u,2\nc,t,3\nd,u,4\n"
 FIT = ("fit", "e.csv", "--nodes", "n.csv", "--epochs", "2")
+PAPER = ("--recipe", "paper")
 
 
 @pytest.fixture(autouse=True)
@@ -222,12 +223,12 @@ def test_no_graph_at_all(folder):
 
 def test_a_kernel_that_would_not_fit_is_refused_with_its_plan(monkeypatch, folder):
     monkeypatch.setattr(kernel_module, "available_memory", lambda: 100)
-    for args in ((*FIT, "--out", "run"), ("kernel", "e.csv", "--s", "1", "--out", "k.npz")):
+    for args in ((*FIT, *PAPER, "--out", "run"), ("kernel", "e.csv", "--s", "1", "--out", "k.npz")):
         sentence = refused(*args, code=1)
         assert "would not fit in memory" in sentence
         assert "entries" in sentence
     assert not (folder / "k.npz").exists()
-    assert call(*FIT, "--eps", "none").exit_code == 0
+    assert call(*FIT, *PAPER, "--eps", "none").exit_code == 0
 
 
 def test_an_unforeseen_error_is_exit_code_1_and_points_to_debug(monkeypatch):

@@ -78,7 +78,10 @@ def test_settings_reach_the_system(table):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--recipe", "gnc"], "must be one of 'consistent', 'paper', 'authors', 'linear', 'mlp'"),
+        (
+            ["--recipe", "gnc"],
+            "must be one of 'consistent', 'normalized', 'paper', 'authors', 'linear'",
+        ),
         (["--recipe", "gcn", "-s", "3"], "-s and --eps are for GraphHeat"),
         (["--recipe", "gcn", "--set", "depth=3"], "GCN has no setting 'depth'"),
         (["--recipe", "gcn", "--set", "depth"], "is not NAME=VALUE"),

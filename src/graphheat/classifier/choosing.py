@@ -8,7 +8,9 @@ from graphheat.baselines.system import Callback
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.linear import LinearRun, fit_linear
+from graphheat.linear.choice import DEFAULT_S
 from graphheat.training import settings_for
+from graphheat.training.borrowing import FEW
 from graphheat.training.recipes import CHOSEN, ConsistentSettings, Settings
 from graphheat.training.scaling import ScalingKind
 
@@ -27,10 +29,13 @@ def wants_choice(graph: Graph, recipe: str, s: Time) -> bool:
     return s == "auto" or (s is None and recipe in AUTOMATIC and not chosen_before)
 
 
-class Chosen(NamedTuple):
-    """The s to train with, what to tell of it, and the run whose path it was chosen on."""
+SHORT = 1.0  # s of a layer, and the time up to which a linear model says that heat is unwanted
 
-    s: float | None
+
+class Chosen(NamedTuple):
+    """Settings to train with, what to tell of them, and the run whose path s was chosen on."""
+
+    settings: dict[str, Any]
     notes: tuple[str, ...] = ()
     linear: LinearRun | None = None
 
@@ -44,18 +49,19 @@ def resolve_time(
     threads: int | None = None,
     callback: Callback | None = None,
 ) -> Chosen:
-    """Return ``s`` as it is, or choose it.
+    """Return ``s`` as it is, or choose it and what hangs on it.
 
-    ``changes`` are the other settings; mistakes in them are told before anything is tried.
+    ``changes`` are the other settings; mistakes in them are told before anything is tried, and
+    they have the last word.
     """
     if not wants_choice(graph, recipe, s):
-        return Chosen(s)  # type: ignore[arg-type]  # "auto" has been answered for
+        return Chosen({"s": s, **changes})
     settings = settings_for(graph, recipe, **changes)
     if graph.features is None:
-        return Chosen(None)  # the network says itself what it needs
+        return Chosen(changes)  # the network says itself what it needs
     linear = choose_time(graph, settings.scaling, threads=threads, callback=callback)
-    time, sentence = time_for(linear, settings)
-    return Chosen(time, (sentence,), linear)
+    found, sentence = settings_from(linear, settings)
+    return Chosen({**found, **changes}, (sentence,), linear)
 
 
 def choose_time(
@@ -74,19 +80,32 @@ def choose_time(
     return fit_linear(graph, scaling=scaling, threads=threads, callback=callback)
 
 
-def time_for(linear: LinearRun, settings: Settings) -> tuple[float, str]:
-    """Return the s of a network's layers, and the sentence that says where it comes from.
+def settings_from(linear: LinearRun, settings: Settings) -> tuple[dict[str, Any], str]:
+    """Return the settings of a network, and the sentence that says where its s comes from.
 
     Heat flows once in the linear model and twice, layer after layer, in the network: each layer
     gets half of the time, unless heat is in the first alone (``normalize=True``).
+
+    Where the linear model wants little heat or none, neighbours cannot stand in for a node whose
+    features are dropped, so none are; and layers have a short time rather than none: a network,
+    unlike a linear model, may subtract what heat brings.
     """
-    once = isinstance(settings, ConsistentSettings) and settings.normalize
+    consistent = isinstance(settings, ConsistentSettings)
+    once = consistent and settings.normalize
     s = linear.s if once else linear.s / 2
     judged = {
         "validation": "on the validation labels",
         "cross-validation": "by cross-validation over the training labels",
     }
-    if linear.path.by not in judged:
-        return s, f"Too few labels to choose s by: s = {s:g}."
-    how = "" if once else f", half of {linear.s:g} in each layer"
-    return s, f"s = {s:g} was chosen with a linear model {judged[linear.path.by]}{how}."
+    few = len(linear.training_nodes) < FEW * len(linear.classes)
+    if linear.path.by not in judged or (few and linear.path.by == "cross-validation"):
+        s = DEFAULT_S if once else DEFAULT_S / 2
+        return {"s": s}, f"Too few labels to choose s by: s = {s:g}."
+    how = judged[linear.path.by]
+    if consistent and linear.s <= SHORT:
+        return {"s": SHORT, "drop_nodes": 0.0}, (
+            f"A linear model wants little heat (s = {linear.s:g}, chosen {how}): layers have "
+            f"s = {SHORT:g}, and no node is dropped."
+        )
+    halved = "" if once else f", half of {linear.s:g} in each layer"
+    return {"s": s}, f"s = {s:g} was chosen with a linear model {how}{halved}."

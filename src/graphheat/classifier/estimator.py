@@ -27,19 +27,20 @@ if TYPE_CHECKING:
 
 
 class GraphHeatClassifier(TransductiveClassifier):
-    """Label every node of a graph from a handful of labels, with the paper's network.
+    """Label every node of a graph from a handful of labels.
 
     Parameters
     ----------
     recipe
-        ``"paper"``, ``"authors"`` or ``"consistent"``; see :data:`graphheat.training.RECIPES`. Or
-        ``"linear"``: heat and a logistic regression, with ``s`` and ``l2`` chosen where they are
-        None.
+        ``"consistent"``: the paper's network, taught by unlabelled nodes too; ``"normalized"``,
+        ``"paper"``, ``"authors"``: see :data:`graphheat.training.RECIPES`. Or ``"linear"``: heat
+        and a logistic regression, with ``s`` and ``l2`` chosen where they are None.
     s, eps
-        Diffusion time and threshold; by default the recipe's (the paper's on its three data sets,
-        elsewhere s = 3, eps = 1e-4). ``eps=None``: products without a kernel matrix, for graphs
-        whose matrix would not fit. ``s="auto"``, the default of ``"consistent"``: chosen on the
-        validation labels, or by cross-validation; ``run_.notes`` says what came of it.
+        Diffusion time and threshold; by default the recipe's. ``s="auto"``, the default of
+        ``"consistent"``: chosen on the validation labels, or by cross-validation; ``run_.notes``
+        says what came of it. ``"paper"`` has its published s and eps on its three data sets,
+        elsewhere s = 3, eps = 1e-4; ``eps=None``: products without a kernel matrix, as
+        ``"consistent"`` always has them.
     K, hidden, dropout, l2, learning_rate, max_epochs, patience
         None: the recipe's; see :class:`graphheat.training.Settings`.
     neighbors
@@ -81,7 +82,7 @@ class GraphHeatClassifier(TransductiveClassifier):
     def __init__(
         self,
         *,
-        recipe: str = "paper",
+        recipe: str = "consistent",
         s: Time = None,
         eps: float | Literal["recipe"] | None = "recipe",
         K: int | None = None,

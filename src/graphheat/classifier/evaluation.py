@@ -55,7 +55,7 @@ def deviation(values: Any) -> float:
 
 def evaluate(
     graph: Graph,
-    recipe: str = "paper",
+    recipe: str = "consistent",
     *,
     seeds: Iterable[int] = range(20),
     s: Time = None,
@@ -130,6 +130,6 @@ def _one_run(
             return lambda seed: replace(first, seed=seed)
         return lambda seed: fit_linear(graph, s=s, seed=seed, threads=threads, **changes)
     chosen = resolve_time(graph, recipe, s, {**changes, "eps": eps}, threads=threads)
-    settings = settings_for(graph, recipe, s=chosen.s, eps=eps, **changes)
+    settings = settings_for(graph, recipe, **chosen.settings)
     problem = prepare(graph, settings, threads=threads)
     return lambda seed: train(problem, seed, threads=threads)

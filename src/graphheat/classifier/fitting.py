@@ -19,16 +19,17 @@ from graphheat.training.run import Labelling
 LINEAR = "linear"
 
 
-def fit(graph: Graph, recipe: str = "paper", **options: Any) -> Labelling:
+def fit(graph: Graph, recipe: str = "consistent", **options: Any) -> Labelling:
     """Label every node of a graph.
 
     Parameters
     ----------
     recipe
-        ``"paper"`` or ``"authors"``: GraphHeat; ``"consistent"``: the same, taught by unlabelled
-        nodes too. ``"linear"``: heat and a logistic regression, in
-        seconds, s chosen along a path. Or a system that it is compared with, such as
-        ``"gcn"``, ``"gat"`` or ``"lp"``; see :data:`graphheat.baselines.SYSTEMS`.
+        ``"consistent"``: GraphHeat, taught by unlabelled nodes too; ``"normalized"``: the same
+        with heat in front of a batch-normalised network; ``"paper"`` or ``"authors"``: to the
+        letter. ``"linear"``: heat and a logistic regression, in seconds. Or a system that it is
+        compared with, such as ``"gcn"``, ``"gat"`` or ``"lp"``; see
+        :data:`graphheat.baselines.SYSTEMS`.
     **options
         As for :func:`graphheat.training.fit`, :func:`graphheat.linear.fit_linear` or
         :func:`graphheat.baselines.fitting.fit_system`: ``seed``, ``threads``, ``callback``, and
@@ -61,7 +62,7 @@ def fit_heat(graph: Graph, recipe: str, *, s: Time = None, **options: Any) -> Ru
     others = ("seed", "threads", "checkpoint", "resume", "callback", "kernel_progress")
     changes = {name: value for name, value in options.items() if name not in others}
     chosen = resolve_time(graph, recipe, s, changes, threads=options.get("threads"))
-    run = training.fit(graph, recipe, s=chosen.s, **options)
+    run = training.fit(graph, recipe, **{**options, **chosen.settings})
     told = with_notes(run, graph, chosen.notes)
     if told is not run and options.get("checkpoint") is not None:
         told.save(options["checkpoint"])

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @graph_source
-@click.option("--recipe", default="paper", show_default=True,
-              help="paper, consistent, linear, authors, or a system: gcn, lp, …")  # fmt: skip
+@click.option("--recipe", default="consistent", show_default=True,
+              help="consistent, normalized, paper, authors, linear, or gcn, lp, …")  # fmt: skip
 @click.option("-s", "--s", type=TimeType(), metavar="F|auto",
               help="Diffusion time; auto: by labels (default: the recipe's).")  # fmt: skip
 @click.option(
@@ -153,7 +153,7 @@ def _heat_maker(
         ),
     )
     bar.remove_task(task)
-    settings = settings_for(graph, recipe, s=chosen.s, **changes)
+    settings = settings_for(graph, recipe, **chosen.settings)
     task = bar.add_task("kernel", total=graph.n, detail="")
     problem = prepare(
         graph,

@@ -13,9 +13,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from graphheat.errors import GraphError, ParameterError
-from graphheat.explain.explanation import Explanation
+from graphheat.explain.explanation import Counterfactual, Explanation
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import choose
 from graphheat.heat.neighborhood import hop_distances
@@ -77,10 +78,7 @@ class LinearExplainer:
                     f"Got {label!r} instead."
                 )
             code = run.classes.index(label)
-        reach = self._diffusion.weights(np.array([index]), run.s)[0]
-        # Where heat does not arrive, rounding would leave sources of 1e-20.
-        hops = hop_distances(self.graph, index)
-        reach = np.where(hops >= 0, reach, 0.0)
+        reach, hops = self._reach(index)
         by_source = reach * self._own[:, code]
         logit = float(by_source.sum() + run.bias[code])
         if view == "sources":
@@ -102,6 +100,50 @@ class LinearExplainer:
             hops=hops[sources],
             training=run.roles[sources] == ROLE_NAMES.index("train"),
             nodes=run.nodes,
+            predicted=run.classes[run.predicted[index]],
+            without_largest=self._without(index, reach, sources[:1])
+            if view == "sources" and len(sources)
+            else None,
+        )
+
+    def without(self, node: Any, removed: Any) -> Counterfactual:
+        """Return what ``node`` would be told if the features of ``removed`` were all 0.
+
+        Parameters
+        ----------
+        node
+            The node's id.
+        removed
+            The id of the node whose features (after scaling) are taken away; a list of ids takes
+            away those of several at once. The edges stay, and so does what the run has learned.
+        """
+        gone = removed if isinstance(removed, list) else [removed]
+        indices = np.unique([self.graph.index_of(each) for each in gone])
+        index = self.graph.index_of(node)
+        return self._without(index, self._reach(index)[0], indices)
+
+    def _reach(self, index: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return what every node's features count for, shape (n,), and their distances, (n,)."""
+        reach = self._diffusion.weights(np.array([index]), self.run.s)[0]
+        # Where heat does not arrive, rounding would leave sources of 1e-20.
+        hops = hop_distances(self.graph, index)
+        return np.where(hops >= 0, reach, 0.0), hops
+
+    def _without(
+        self, index: int, reach: NDArray[np.float64], removed: NDArray[np.int64]
+    ) -> Counterfactual:
+        rest = reach.copy()
+        rest[removed] = 0.0
+        logits = self.run.bias + rest @ self._own
+        probabilities = softmax(logits)
+        code = int(probabilities.argmax())
+        return Counterfactual(
+            node=self.run.nodes[index],
+            removed=tuple(self.run.nodes[each] for each in removed),
+            label=self.run.classes[code],
+            probability=float(probabilities[code]),
+            logits=logits,
+            probabilities=probabilities,
         )
 
     def _by_label(self, reach: NDArray[np.float64], code: int) -> tuple[NDArray[np.float64], float]:

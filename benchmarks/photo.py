@@ -1,0 +1,112 @@
+"""Amazon Photo, which nothing was tuned on: the default recipe beside GCN and the paper's.
+
+20 random labels a class teach, 30 a class validate, all others are tested; split k is also seed
+k. Needs amazon_photo.npz in GRAPHHEAT_DATA (or in ../shared/data beside the clone).
+
+python benchmarks/photo.py [--splits 20] [--part 1/2]
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from interleave import report, spread
+from ledger import Task, add_part, carry_out
+from scipy.stats import ttest_rel
+
+import graphheat
+from graphheat import Graph
+from graphheat.io import read_npz
+
+DATA = Path(os.environ.get("GRAPHHEAT_DATA") or Path(__file__).parents[2] / "shared" / "data")
+WAYS: dict[str, dict[str, Any]] = {
+    "consistent": {},
+    "paper": {"recipe": "paper"},
+    "gcn": {"recipe": "gcn"},
+    "gcn, tuned": {"recipe": "gcn", "hidden": 64, "dropout": 0.8, "weight_decay": 1e-3},
+    "linear": {"recipe": "linear"},
+}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--splits", type=int, default=20)
+    options.add_argument("--ways", default=";".join(WAYS))
+    add_part(options)
+    arguments = options.parse_args()
+    tasks = [
+        {"split": split, "way": way}
+        for split in range(arguments.splits)
+        for way in arguments.ways.split(";")
+    ]
+    rows = carry_out("photo", tasks, work, part=arguments.part, out=arguments.out)
+    report("photo", summary(rows), whole=arguments.splits >= 20)
+
+
+def work(task: Task) -> dict[str, Any]:
+    """Label Photo from a split."""
+    graph = parted(task["split"])
+    run = graphheat.fit(graph, seed=task["split"], threads=1, **WAYS[task["way"]])
+    return {
+        "test": round(run.accuracy("test"), 4),
+        "val": round(run.val_accuracy, 4),
+        "s": run.settings_dict().get("s"),
+        "epochs": run.epochs,
+        "seconds": round(run.seconds, 1),
+    }
+
+
+@functools.lru_cache(maxsize=1)
+def photo() -> Graph:
+    """Read the graph."""
+    return read_npz(DATA / "amazon_photo.npz")
+
+
+def parted(split: int) -> Graph:
+    """Return the graph with a random split."""
+    graph = photo()
+    random = np.random.default_rng(split)
+    parts: dict[str, list[Any]] = {"train": [], "val": [], "test": []}
+    for code in range(len(graph.classes)):
+        members = random.permutation(np.flatnonzero(graph.labels == code))
+        for role, nodes in zip(parts, np.split(members, [20, 50]), strict=True):
+            parts[role].append(nodes)
+    return graph.with_split(**{role: np.sort(np.concatenate(each)) for role, each in parts.items()})
+
+
+def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row for each way; p of a paired t-test against ours."""
+    table = []
+    ours = {row["split"]: row["test"] for row in rows if row["way"] == "consistent"}
+    for way in dict.fromkeys(row["way"] for row in rows):
+        mine = {row["split"]: row["test"] for row in rows if row["way"] == way}
+        both = sorted(mine.keys() & ours.keys())
+        apart = 100 * np.array([ours[split] - mine[split] for split in both])
+        paired = way != "consistent" and len(both) > 1
+        table.append(
+            {
+                "way": way,
+                "test %": spread(list(mine.values())),
+                "splits": len(mine),
+                "ours above it by": f"{apart.mean():.2f}" if paired else None,
+                "splits won": f"{(apart > 0).sum()}/{len(both)}" if paired else None,
+                "p": ttest_rel([ours[k] for k in both], [mine[k] for k in both]).pvalue
+                if paired
+                else None,
+                "seconds a run": round(
+                    float(np.median([row["seconds"] for row in rows if row["way"] == way])), 1
+                ),
+            }
+        )
+    return table
+
+
+if __name__ == "__main__":
+    main()
