@@ -16,7 +16,7 @@ from graphheat.heat import HeatKernel
 FEW = 5  # labels a class in the mean, below which nodes borrow
 TIME = 30.0
 SHARE = 0.25  # of all nodes that borrow, the same number for each class
-FAINT = 1e-6  # heat that says nothing
+FAINT = 1e-6  # share of a class's heat that says nothing
 
 
 def borrow_labels(
@@ -59,6 +59,8 @@ def borrow_labels(
     sources[train, codes] = 1.0 / np.bincount(codes)[codes]
     heat = HeatKernel(graph, TIME, tol=1e-8, self_loops=self_loops).apply(sources)
     heat[train] = 0.0
+    # On a small dense graph heat is nearly level: without this a well-connected label takes all.
+    heat /= np.maximum(heat.sum(axis=0), np.finfo(float).tiny)
     nearest = heat.argmax(axis=1)
     most = int(SHARE * graph.n / len(present))
     found = []
