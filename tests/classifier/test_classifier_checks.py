@@ -27,7 +27,7 @@ def expected_failures(estimator):
 
 @parametrize_with_checks(
     [
-        GraphHeatClassifier(max_epochs=60, neighbors=5, random_state=0),
+        GraphHeatClassifier(s=1.0, max_epochs=60, neighbors=5, random_state=0),
         HeatDiffusion(neighbors=5),
     ],
     expected_failed_checks=expected_failures,

@@ -55,7 +55,7 @@ def blocks():
 
 @pytest.fixture(scope="module")
 def run(blocks):
-    return fit(blocks, max_epochs=10, threads=1)
+    return fit(blocks, "paper", max_epochs=10, threads=1)
 
 
 def sweep_frame(test, validation=None):
@@ -287,7 +287,7 @@ def test_the_last_depth_is_the_network_itself(blocks, run):
 def test_without_edges_heat_in_a_layer_is_a_smaller_weight_on_the_node_itself():
     # e^{-sL} of isolated nodes is e^{-s} I, so at s = 0 all depths are the same.
     graph = datasets.block_model(60, 3, degree=0, labels_per_class=5, seed=0)
-    run = fit(graph, max_epochs=3, threads=1, s=0.0)
+    run = fit(graph, "paper", max_epochs=3, threads=1, s=0.0)
     depths = architecture.probabilities_by_depth(graph, run)
     assert np.allclose(depths[0], depths[1], atol=1e-5)
     assert np.allclose(depths[0], depths[2], atol=1e-5)

@@ -34,7 +34,8 @@ def run(folder, moment=None):
     child = os.fork()
     if not child:
         sys.stdout = sys.stderr = open(os.devnull, "w")  # stdout is the parent's
-        quick = ["--s", "1", "--eps", "0.01", "--hidden", "4", "--threads", "1"]
+        quick = ["--recipe", "paper", "--s", "1", "--eps", "0.01"]
+        quick += ["--hidden", "4", "--threads", "1"]
         main(["fit", sys.argv[1], *quick, "--epochs", "300", "--out", folder, "--resume"])
     if moment is not None:
         time.sleep(moment)

@@ -212,7 +212,9 @@ def _choose(
             f"No validation labels were given: {names} chosen by {folds.max() + 1}-fold "
             f"cross-validation over the {len(train)} training labels.",
         )
-    times = np.array(TIMES if asked.s == "auto" else [asked.s], dtype=np.float64)
+    # Every fold is fitted at every time: with folds, every second one has to do.
+    tried = TIMES if judges.folds is None else TIMES[::2]
+    times = np.array(tried if asked.s == "auto" else [asked.s], dtype=np.float64)
     penalties = np.array(PENALTIES if asked.l2 == "auto" else [asked.l2], dtype=np.float64)
     looked_at = np.concatenate([train, val])
     rows = {kind: diffusion.path(looked_at, times) for kind, diffusion in diffusions.items()}
