@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from interleave import report, spread
+from kept_runs import run_file
 from ledger import Task, add_part, carry_out
 
 import graphheat
@@ -68,7 +69,7 @@ def work(task: Task, runs: Path | None = None) -> dict[str, Any]:
     run = graphheat.fit(graph, "consistent", seed=task["seed"], threads=1, **changes)
     if runs and task["variant"] == "whole":
         runs.mkdir(parents=True, exist_ok=True)
-        run.save(runs / f"consistent-{graph.name}-{run.seed}.safetensors")
+        run.save(run_file(runs, "consistent", graph.name, run.seed))
     confidence = run.calibration_report()
     return {
         "test": round(run.accuracy("test"), 4),

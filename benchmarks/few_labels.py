@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 from interleave import report, spread
-from ledger import Task, add_part, carry_out
-from scipy.stats import ttest_rel
+from ledger import Task, add_part, carry_out, compared
 
 import graphheat
 from graphheat import Graph
@@ -78,20 +77,13 @@ def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
              if row["labels"] == labels and row["system"] == name}
             for name in (system, SYSTEMS[0])
         )  # fmt: skip
-        both = sorted(mine.keys() & ours.keys())
-        apart = 100 * np.array([ours[draw] - mine[draw] for draw in both])
-        paired = system != SYSTEMS[0] and len(both) > 1
         table.append(
             {
                 "labels a class": labels,
                 "system": system,
                 "test %": spread(list(mine.values())),
                 "draws": len(mine),
-                "ours above it by": f"{apart.mean():.2f}" if paired else None,
-                "draws won": f"{(apart > 0).sum()}/{len(both)}" if paired else None,
-                "p": ttest_rel([ours[d] for d in both], [mine[d] for d in both]).pvalue
-                if paired
-                else None,
+                **compared(ours, mine),
             }
         )
     return table

@@ -32,6 +32,11 @@ def parser(about: str | None, seeds: int) -> argparse.ArgumentParser:
     return options
 
 
+def run_file(folder: Path, *words: Any) -> Path:
+    """Return where a run is kept: recipe, graph, changed settings, seed."""
+    return folder / ("-".join(map(str, words)) + ".safetensors")
+
+
 def runs(arguments: argparse.Namespace, name: str) -> Iterator[tuple[graphheat.Graph, Labelling]]:
     """Yield a graph, with the split that was used, and its run, seed after seed."""
     given = dict(pair.split("=", 1) for pair in arguments.given)
@@ -47,7 +52,7 @@ def runs(arguments: argparse.Namespace, name: str) -> Iterator[tuple[graphheat.G
             if parts.pop("note"):
                 raise SystemExit(f"{name} has too few validation labels to hold {share} out.")
             graph = public.with_split(**parts)
-        path = arguments.runs and arguments.runs / ("-".join([*words, str(seed)]) + ".safetensors")
+        path = arguments.runs and run_file(arguments.runs, *words, seed)
         if path and path.exists():
             run = load_run(str(path))
             if run.fingerprint != graph.fingerprint:

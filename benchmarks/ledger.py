@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from interleave import RESULTS
+from scipy.stats import ttest_rel
 
 Task = dict[str, Any]
 
@@ -30,7 +32,8 @@ def carry_out(
     work
         Returns what is found, named likewise; the same names for all tasks.
     part
-        ``"2/3"``: every third task from the second on, for processes side by side.
+        ``"2/3"``: every third task from the second on, for processes side by side; ``"0/1"``: none,
+        to read what is there.
     """
     path = out or RESULTS / f"{name}.csv"
     share, of = (int(each) for each in part.split("/"))
@@ -48,6 +51,20 @@ def carry_out(
         print(*_key(task), *found.values(), flush=True)
     held = _read(path, tasks[0])
     return [task | held[_key(task)] for task in tasks if _key(task) in held]
+
+
+def compared(ours: Mapping[Any, float], theirs: Mapping[Any, float]) -> dict[str, Any]:
+    """Return how far shares of ours are above theirs where both were measured, and a paired p."""
+    both = sorted(ours.keys() & theirs.keys())
+    if len(both) < 2 or ours == theirs:
+        return {"ours above it by": None, "won": None, "p": None}
+    pair = np.array([[ours[key], theirs[key]] for key in both])
+    apart = 100 * (pair[:, 0] - pair[:, 1])
+    return {
+        "ours above it by": f"{apart.mean():.2f}",
+        "won": f"{(apart > 0).sum()}/{len(both)}",
+        "p": float(ttest_rel(pair[:, 0], pair[:, 1]).pvalue),
+    }
 
 
 def add_part(options: Any) -> None:

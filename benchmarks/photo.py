@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 from interleave import report, spread
-from ledger import Task, add_part, carry_out
-from scipy.stats import ttest_rel
+from ledger import Task, add_part, carry_out, compared
 
 import graphheat
 from graphheat import Graph
@@ -87,19 +86,12 @@ def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ours = {row["split"]: row["test"] for row in rows if row["way"] == "consistent"}
     for way in dict.fromkeys(row["way"] for row in rows):
         mine = {row["split"]: row["test"] for row in rows if row["way"] == way}
-        both = sorted(mine.keys() & ours.keys())
-        apart = 100 * np.array([ours[split] - mine[split] for split in both])
-        paired = way != "consistent" and len(both) > 1
         table.append(
             {
                 "way": way,
                 "test %": spread(list(mine.values())),
                 "splits": len(mine),
-                "ours above it by": f"{apart.mean():.2f}" if paired else None,
-                "splits won": f"{(apart > 0).sum()}/{len(both)}" if paired else None,
-                "p": ttest_rel([ours[k] for k in both], [mine[k] for k in both]).pvalue
-                if paired
-                else None,
+                **compared(ours, mine),
                 "seconds a run": round(
                     float(np.median([row["seconds"] for row in rows if row["way"] == way])), 1
                 ),

@@ -20,11 +20,10 @@ from ledger import Task, add_part, carry_out
 
 import graphheat
 from graphheat import training
+from graphheat.training import recipes
 
 RECIPE = "consistent"
-NORMALIZED = {"normalize": True, "learning_rate": 0.2, "views": 2, "sharpening": 0.2,
-              "input_dropout": 0.6, "dropout": 0.8, "patience": 200,
-              "stopping": "either"}  # fmt: skip
+NORMALIZED = {name: value for name, value in recipes.NORMALIZED.items() if name != "drop_nodes"}
 
 
 def grid(**values: tuple[Any, ...]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from graphheat.heat import normalized_adjacency
 from graphheat.nn.operator import powers_operator
 from graphheat.training import Run, fit, prepare, settings_for
 from graphheat.training.drops import drop_values, kept_share
-from graphheat.training.learner import ViewLearner, agreement_loss
+from graphheat.training.learner import Lesson, ViewLearner, agreement_loss
 from graphheat.training.normalized import NormalizedLearner
 
 GRAPH = block_model(90, 3, features=8, labels_per_class=5, seed=0)
@@ -59,7 +59,7 @@ def test_a_run_survives_its_file(tmp_path):
 def test_views_without_drops_are_the_network_itself():
     whole = problem(input_dropout=0.0, dropout=0.0, drop_nodes=0.0)
     everyone = np.arange(GRAPH.n)
-    learner = ViewLearner(whole, everyone, GRAPH.labels, everyone)
+    learner = ViewLearner(whole, Lesson(everyone, GRAPH.labels, everyone))
     views = learner.views().detach()
     assert views.shape == (GRAPH.n, whole.settings.views, 3)
     expected = learner.logits().detach()
@@ -69,7 +69,7 @@ def test_views_without_drops_are_the_network_itself():
 
 def test_a_node_without_features_gives_nothing_to_its_view():
     whole = problem(input_dropout=0.0, dropout=0.0, drop_nodes=0.9)
-    learner = ViewLearner(whole, np.arange(GRAPH.n), GRAPH.labels, np.arange(GRAPH.n))
+    learner = ViewLearner(whole, Lesson(np.arange(GRAPH.n), GRAPH.labels, np.arange(GRAPH.n)))
     torch.manual_seed(3)
     kept = kept_share((GRAPH.n, whole.settings.views, 1), 0.9)
     torch.manual_seed(3)
@@ -89,7 +89,7 @@ def test_without_the_identity_its_weights_stay_zero():
 def test_normalisations_fold_into_the_weights():
     whole = problem(normalize=True, batch=20)
     everyone = np.arange(GRAPH.n)
-    learner = NormalizedLearner(whole, everyone[:20], GRAPH.labels[:20], everyone, seed=0)
+    learner = NormalizedLearner(whole, Lesson(everyone[:20], GRAPH.labels[:20], everyone), seed=0)
     learner.start(0)
     optimizer = torch.optim.Adam(learner.groups(), lr=0.1)
     for _ in range(12):

@@ -17,6 +17,7 @@ from graphheat.training.scaling import ScalingKind
 Time = float | Literal["auto"] | None
 
 AUTOMATIC = ("consistent", "normalized")  # recipes whose s is chosen where none is given
+SHORT = 1.0  # s of a layer, and the time up to which a linear model says that heat is unwanted
 
 
 def wants_choice(graph: Graph, recipe: str, s: Time) -> bool:
@@ -27,9 +28,6 @@ def wants_choice(graph: Graph, recipe: str, s: Time) -> bool:
         )
     chosen_before = recipe == "consistent" and graph.name in CHOSEN
     return s == "auto" or (s is None and recipe in AUTOMATIC and not chosen_before)
-
-
-SHORT = 1.0  # s of a layer, and the time up to which a linear model says that heat is unwanted
 
 
 class Chosen(NamedTuple):

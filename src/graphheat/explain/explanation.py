@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 if TYPE_CHECKING:
     import pandas
+
+    from graphheat.training.run import Labelling
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +35,22 @@ class Counterfactual:
     probability: float
     logits: NDArray[np.float64]
     probabilities: NDArray[np.float64]
+
+    @classmethod
+    def told(
+        cls, run: Labelling, index: int, removed: NDArray[np.int64], logits: NDArray[np.float64]
+    ) -> Counterfactual:
+        """Return what logits say of the node ``index`` when the rows ``removed`` are gone."""
+        probabilities = softmax(logits)
+        code = int(probabilities.argmax())
+        return cls(
+            node=run.nodes[index],
+            removed=tuple(run.nodes[each] for each in removed),
+            label=run.classes[code],
+            probability=float(probabilities[code]),
+            logits=logits,
+            probabilities=probabilities,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from graphheat.errors import GraphError, ParameterError
 from graphheat.explain.explanation import Counterfactual, Explanation
@@ -135,16 +134,7 @@ class LinearExplainer:
         rest = reach.copy()
         rest[removed] = 0.0
         logits = self.run.bias + rest @ self._own
-        probabilities = softmax(logits)
-        code = int(probabilities.argmax())
-        return Counterfactual(
-            node=self.run.nodes[index],
-            removed=tuple(self.run.nodes[each] for each in removed),
-            label=self.run.classes[code],
-            probability=float(probabilities[code]),
-            logits=logits,
-            probabilities=probabilities,
-        )
+        return Counterfactual.told(self.run, index, removed, logits)
 
     def _by_label(self, reach: NDArray[np.float64], code: int) -> tuple[NDArray[np.float64], float]:
         """Return what each node's label gave, shape (n,), 0 for all but training nodes."""

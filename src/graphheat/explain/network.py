@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from graphheat.errors import GraphError, ParameterError
 from graphheat.explain.explanation import Counterfactual, Explanation
@@ -181,16 +180,7 @@ class Explainer:
         logits = self.logits[index].copy()
         for kernel, weight in zip(self._kernels, self._second, strict=True):
             logits += kernel.row(index)[reached] @ change @ weight
-        probabilities = softmax(logits)
-        code = int(probabilities.argmax())
-        return Counterfactual(
-            node=self.run.nodes[index],
-            removed=tuple(self.run.nodes[each] for each in removed),
-            label=self.run.classes[code],
-            probability=float(probabilities[code]),
-            logits=logits,
-            probabilities=probabilities,
-        )
+        return Counterfactual.told(self.run, index, removed, logits)
 
 
 def _bias(run: Run, layer: str, width: int) -> NDArray[np.float64]:

@@ -196,7 +196,8 @@ def _choose(
         open_ones.append("scaling")
     if not open_ones:
         return nothing, ()
-    names = " and ".join([", ".join(open_ones[:-1]), open_ones[-1]][len(open_ones) == 1 :])
+    *most, last = open_ones
+    names = f"{', '.join(most)} and {last}" if most else last
     notes: tuple[str, ...] = ()
     judges = Judges(codes, None)
     if not len(val):

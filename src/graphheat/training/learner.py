@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
@@ -16,6 +17,22 @@ from graphheat.training.problem import Problem
 from graphheat.training.recipes import ConsistentSettings
 
 Weights = dict[str, Tensor]
+
+
+class Lesson(NamedTuple):
+    """What a network is taught and asked.
+
+    Attributes
+    ----------
+    nodes, labels
+        Nodes that teach, and the class codes that they teach, shape (m,).
+    looked_at
+        Nodes whose logits are asked for between steps, shape (r,).
+    """
+
+    nodes: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    looked_at: NDArray[np.int64]
 
 
 class Learner(Protocol):
@@ -46,26 +63,14 @@ class Learner(Protocol):
 
 
 class LabelLearner:
-    """The paper's: mean cross-entropy of the training labels.
+    """The paper's: mean cross-entropy of the training labels."""
 
-    Parameters
-    ----------
-    train, labels, looked_at
-        Nodes that teach, what they teach, and nodes whose logits are asked for between steps.
-    """
-
-    def __init__(
-        self,
-        problem: Problem,
-        train: NDArray[Any],
-        labels: NDArray[Any],
-        looked_at: NDArray[Any],
-    ) -> None:
+    def __init__(self, problem: Problem, lesson: Lesson) -> None:
         self.problem = problem
         self.module = build_network(problem.x.size(1), len(problem.graph.classes), problem.settings)
-        self.labels = torch.tensor(labels)
+        self.labels = torch.tensor(lesson.labels)
         self._train, self._looked_at = (
-            problem.operator.rows(torch.tensor(nodes)) for nodes in (train, looked_at)
+            problem.operator.rows(torch.tensor(nodes)) for nodes in (lesson.nodes, lesson.looked_at)
         )
 
     def groups(self) -> list[dict[str, Any]]:
@@ -105,15 +110,9 @@ class ViewLearner(LabelLearner):
     views then go through one diffusion side by side, of shape (n, views · hidden).
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        train: NDArray[Any],
-        labels: NDArray[Any],
-        looked_at: NDArray[Any],
-    ) -> None:
-        super().__init__(problem, train, labels, looked_at)
-        self.train = torch.tensor(train)
+    def __init__(self, problem: Problem, lesson: Lesson) -> None:
+        super().__init__(problem, lesson)
+        self.train = torch.tensor(lesson.nodes)
         self._step = 0
         if not _settings(problem).identity:
             for layer in (self.module.first, self.module.second):

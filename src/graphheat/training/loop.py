@@ -22,7 +22,7 @@ from graphheat.heat.kernel import Progress
 from graphheat.training import checkpoint as checkpoint_file
 from graphheat.training.borrowing import FEW, borrow_labels
 from graphheat.training.holdout import Roles, assign_roles
-from graphheat.training.learner import LabelLearner, Learner, ViewLearner
+from graphheat.training.learner import LabelLearner, Learner, Lesson, ViewLearner
 from graphheat.training.network import build_network
 from graphheat.training.normalized import NormalizedLearner
 from graphheat.training.problem import Problem, prepare, reached
@@ -162,8 +162,8 @@ class _Trainer:
         torch.manual_seed(seed)
         # Watched nodes ride along with the validation nodes, in one pass.
         looked_at = np.concatenate([self.roles.val, self.watch])
-        train, labels, self.notes = teachers(problem, self.roles)
-        self.learner = build_learner(problem, train, labels, looked_at, seed)
+        nodes, labels, self.notes = teachers(problem, self.roles)
+        self.learner = build_learner(problem, Lesson(nodes, labels, looked_at), seed)
         self.optimizer = torch.optim.Adam(self.learner.groups(), lr=problem.settings.learning_rate)
         self.history: History = {name: [] for name in HISTORY_COLUMNS}
         self.best = Best()
@@ -346,20 +346,14 @@ def teachers(
     return np.append(train, nodes), np.append(labels, codes), (*notes, sentence)
 
 
-def build_learner(
-    problem: Problem,
-    train: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    looked_at: NDArray[np.int64],
-    seed: int,
-) -> Learner:
+def build_learner(problem: Problem, lesson: Lesson, seed: int) -> Learner:
     """Return what the settings ask for, its weights drawn from torch's random state."""
     settings = problem.settings
     if not isinstance(settings, ConsistentSettings):
-        return LabelLearner(problem, train, labels, looked_at)
+        return LabelLearner(problem, lesson)
     if settings.normalize:
-        return NormalizedLearner(problem, train, labels, looked_at, seed)
-    return ViewLearner(problem, train, labels, looked_at)
+        return NormalizedLearner(problem, lesson, seed)
+    return ViewLearner(problem, lesson)
 
 
 def _check_same_run(path: Path, header: dict[str, Any], problem: Problem, seed: int) -> None:

@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from graphheat.errors import GraphError, ParameterError
 from graphheat.nn import HeatOperator, SparseFeatures
 from graphheat.training.drops import kept_share
-from graphheat.training.learner import Weights, agreement_loss
+from graphheat.training.learner import Lesson, Weights, agreement_loss
 from graphheat.training.problem import Problem
 from graphheat.training.recipes import ConsistentSettings
 
@@ -42,14 +41,7 @@ class NormalizedLearner:
     the training is a :class:`~graphheat.nn.GraphHeat` with Θ²_1 = 0.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        train: NDArray[Any],
-        labels: NDArray[Any],
-        looked_at: NDArray[Any],
-        seed: int,
-    ) -> None:
+    def __init__(self, problem: Problem, lesson: Lesson, seed: int) -> None:
         assert isinstance(problem.settings, ConsistentSettings)
         self.problem, self.settings, self.seed = problem, problem.settings, seed
         n, f = problem.x.size(0), problem.x.size(1)
@@ -65,11 +57,11 @@ class NormalizedLearner:
             )
         inputs = 2 * f if self.settings.identity else f
         self.module = _Network(inputs, self.settings.hidden, len(problem.graph.classes))
-        self.train = torch.tensor(train)
-        self.labels = torch.tensor(labels)
+        self.train = torch.tensor(lesson.nodes)
+        self.labels = torch.tensor(lesson.labels)
         self._dense = _dense(problem.x)
         whole = View(self._diffuse(self._dense), torch.ones(n, 1))
-        self._looked_at = self._input(whole, torch.tensor(looked_at))
+        self._looked_at = self._input(whole, torch.tensor(lesson.looked_at))
         self._views: list[View] = []
         self._step = 0
 
