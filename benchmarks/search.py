@@ -43,6 +43,7 @@ CANDIDATES: dict[str, list[dict[str, Any]]] = {
         *grid(s=(3.0,), l2=(1e-3,)),
         *grid(s=(3.0,), drop_nodes=(0.3, 0.7)),
         *grid(s=(3.0,), views=(8,)),
+        *grid(s=(2.0, 3.0), dropout=(0.7,), l2=(1e-3,)),
     ],
     "citeseer": [
         *grid(s=(2.0, 2.5)),
@@ -51,6 +52,7 @@ CANDIDATES: dict[str, list[dict[str, Any]]] = {
         *({**CITESEER, **each} for each in grid(s=(2.0,), hidden=(64,))),
         *({**CITESEER, **each} for each in grid(s=(2.0,), dropout=(0.7,))),
         *({**CITESEER, **each} for each in grid(s=(2.0,), input_dropout=(0.0,))),
+        *({**CITESEER, **each} for each in grid(s=(1.0, 1.5), l2=(1e-3,))),
     ],
     "pubmed": [
         *({**NORMALIZED, **each} for each in grid(s=(2.0, 3.0, 4.0))),

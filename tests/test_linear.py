@@ -58,12 +58,13 @@ def test_without_heat_it_is_sklearns_regression_on_the_raw_features():
 
 
 @pytest.mark.parametrize("features", [64, 20])  # more and fewer than the training nodes
-@pytest.mark.parametrize("s", [0.7, 6.0])
-def test_with_heat_it_is_sklearns_regression_on_the_diffused_features(features, s):
+@pytest.mark.parametrize(("s", "own"), [(0.7, 0.0), (0.7, 0.2), (6.0, 0.0), (6.0, 0.5)])
+def test_with_heat_it_is_sklearns_regression_on_the_diffused_features(features, s, own):
     graph = block_model(200, 3, features=features, labels_per_class=10, seed=3)
-    run = fit_linear(graph, s=s, l2=0.003)
+    run = fit_linear(graph, s=s, l2=0.003, own=own)
     x = np.asarray(graph.features, dtype=np.float64)
-    rows = dense_diffusion(graph, s) @ ((x - x.mean(axis=0)) / x.std(axis=0))
+    x = (x - x.mean(axis=0)) / x.std(axis=0)
+    rows = own * x + (1 - own) * dense_diffusion(graph, s) @ x
     np.testing.assert_allclose(run.probabilities, regression_on(rows, run, graph), atol=1e-4)
 
 
@@ -76,18 +77,17 @@ def test_heat_solves_what_features_alone_cannot():
 
 def test_the_choice_is_no_graph_where_edges_know_nothing():
     graph = block_model(1000, 4, homophily=0.25, feature_strength=6.0, seed=1)
-    run = fit_linear(graph)
-    assert run.s <= 1
-    assert run.val_accuracy >= fit_linear(graph, s=0).val_accuracy - 0.01
+    assert fit_linear(graph, own=0.0).s <= 1
+    assert fit_linear(graph).val_accuracy >= fit_linear(graph, s=0).val_accuracy - 0.01
 
 
 def test_the_path_holds_every_pair_and_the_chosen_row_is_the_runs():
     run = fitted()
     frame = run.path_frame()
-    assert len(frame) == frame["s"].nunique() * frame["l2"].nunique()
+    assert len(frame) == frame["own"].nunique() * frame["s"].nunique() * frame["l2"].nunique()
     assert frame["s"].min() == 0 and frame["s"].max() >= 12
     chosen = frame[frame["chosen"]]
-    assert chosen[["s", "l2"]].to_numpy().tolist() == [[run.s, run.l2]]
+    assert chosen[["own", "s", "l2"]].to_numpy().tolist() == [[run.own, run.s, run.l2]]
     assert chosen["val_accuracy"].item() == pytest.approx(run.val_accuracy, abs=0.011)
     assert run.path.by == "validation" and run.notes == ()
 
@@ -215,15 +215,16 @@ def test_wrong_settings_are_named(wrong):
 
 
 def test_diffused_rows_agree_by_every_way():
-    diffusion = Diffusion(GRAPH, Scaling("none"))
-    nodes, times = np.array([7, 3, 250]), np.array([0.0, 0.5, 9.0])
-    for s, rows in zip(times, diffusion.path(nodes, times), strict=True):
-        exact = dense_diffusion(GRAPH, s)[nodes] @ GRAPH.features
-        np.testing.assert_allclose(rows, exact, atol=2e-3)
-        np.testing.assert_allclose(diffusion.rows(nodes, s), exact, atol=1e-5)
-        np.testing.assert_allclose(
-            diffusion.weights(nodes, s), dense_diffusion(GRAPH, s)[nodes], atol=1e-6
-        )
+    whole = Diffusion(GRAPH, Scaling("none"))
+    nodes, times, shares = np.array([7, 3, 250]), np.array([0.0, 0.5, 9.0]), (0.0, 0.3)
+    for s, each_share in zip(times, whole.path(nodes, times, shares), strict=True):
+        for own, rows in zip(shares, each_share, strict=True):
+            mix = own * np.eye(GRAPH.n) + (1 - own) * dense_diffusion(GRAPH, s)
+            diffusion, exact = whole.keeping(own), mix[nodes] @ GRAPH.features
+            np.testing.assert_allclose(rows, exact, atol=2e-3)
+            np.testing.assert_allclose(diffusion.rows(nodes, s), exact, atol=1e-5)
+            np.testing.assert_allclose(diffusion.spread(GRAPH.features, s)[nodes], exact, atol=1e-5)
+            np.testing.assert_allclose(diffusion.weights(nodes, s), mix[nodes], atol=1e-6)
 
 
 # --------------------------------------------------------------------- doors and files
@@ -234,6 +235,7 @@ def test_save_and_load_keep_everything(tmp_path):
     run.save(tmp_path / "run.safetensors")
     back = LinearRun.load(tmp_path / "run.safetensors")
     assert (back.asked, back.s, back.l2, back.recipe) == (run.asked, run.s, run.l2, "linear")
+    assert (back.own, back.path.forms) == (run.own, run.path.forms)
     for name in ("weights", "bias", "duals", "probabilities", "reached", "roles"):
         np.testing.assert_array_equal(getattr(back, name), getattr(run, name))
     pandas.testing.assert_frame_equal(back.path_frame(), run.path_frame())
@@ -330,9 +332,9 @@ def odd_graph():
 
 
 @pytest.mark.parametrize("graph", [GRAPH, odd_graph()], ids=["table", "words"])
-@pytest.mark.parametrize("s", [0.0, 4.0])
-def test_contributions_and_constant_sum_to_the_logit(graph, s):
-    run = fit_linear(graph, s=s, l2=0.003)
+@pytest.mark.parametrize(("s", "own"), [(0.0, 0.0), (4.0, 0.0), (4.0, 0.2)])
+def test_contributions_and_constant_sum_to_the_logit(graph, s, own):
+    run = fit_linear(graph, s=s, l2=0.003, own=own)
     explainer = LinearExplainer(run, graph)
     logs = np.log(run.probabilities)
     for index in range(0, graph.n, 7):
@@ -360,14 +362,15 @@ def test_an_isolated_node_is_its_own_source_and_an_unreached_one_has_no_training
     assert len(explain_linear(run, graph, "n55", view="labels").sources) > 0
 
 
-def test_scaling_a_source_moves_the_logit_by_its_contribution():
-    run = fit_linear(GRAPH, s=2.0, l2=0.01, scaling="none")
+@pytest.mark.parametrize("own", [0.0, 0.2])
+def test_scaling_a_source_moves_the_logit_by_its_contribution(own):
+    run = fit_linear(GRAPH, s=2.0, l2=0.01, scaling="none", own=own)
     why = explain_linear(run, GRAPH, 11)
     source, step = why.sources[1], 1e-3
     features = np.asarray(GRAPH.features, dtype=np.float64).copy()
     features[source] *= 1 + step
     changed = Graph.from_scipy(adjacency=GRAPH.adjacency, features=features)
-    after = Diffusion(changed, run.scaling).rows(np.array([11]), run.s)[0]
+    after = Diffusion(changed, run.scaling, own=own).rows(np.array([11]), run.s)[0]
     moved = after @ run.weights[:, run.classes.index(why.label)] + why.constant - why.logit
     assert moved == pytest.approx(step * why.contributions[1], rel=1e-2)
 

@@ -73,9 +73,10 @@ def choose_time(
 
     All values of s share one diffusion there, and each is judged in milliseconds, on the
     validation labels or by cross-validation over the training labels (always by the folds of seed
-    0, so that a resumed run finds the same s).
+    0, so that a resumed run finds the same s). All features are diffused: the layers that s is for
+    have a θ0 to learn.
     """
-    return fit_linear(graph, scaling=scaling, threads=threads, callback=callback)
+    return fit_linear(graph, scaling=scaling, own=0.0, threads=threads, callback=callback)
 
 
 def settings_from(linear: LinearRun, settings: Settings) -> tuple[dict[str, Any], str]:

@@ -62,7 +62,7 @@ class LinearExplainer:
                 "labels, ids or split differ. Give that graph."
             )
         self.run, self.graph = run, graph
-        self._diffusion = Diffusion(graph, run.scaling, threads=threads)
+        self._diffusion = Diffusion(graph, run.scaling, own=run.own, threads=threads)
         self._own = np.asarray(self._diffusion.features @ run.weights)  # ⟨x_w, W_c⟩, shape (n, c)
 
     def explain(self, node: Any, *, label: Any = None, view: View = "sources") -> Explanation:

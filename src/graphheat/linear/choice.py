@@ -1,4 +1,4 @@
-"""Which s and which L2: every pair along the path, judged by labels that did not teach it."""
+"""Which s, which L2 and which form of the features: all judged by labels that taught nothing."""
 
 from __future__ import annotations
 
@@ -20,26 +20,25 @@ from graphheat.training.scaling import ScalingKind
 
 Array = NDArray[np.float64]
 
-TIMES = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0, 7.0, 8.0, 9.0, 10.0,
-         12.0, 14.0, 17.0, 20.0)  # fmt: skip
-PENALTIES = (
-    1.0,
-    0.3,
-    0.1,
-    0.03,
-    0.01,
-    3e-3,
-    1e-3,
-    3e-4,
-)  # from strong to weak: each starts the next
+TIMES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 15.0, 20.0)
+# From strong to weak: each starts the next.
+PENALTIES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4)
+SHARES = (0.0, 0.2)  # of a node's own features that are not diffused
 DEFAULT_S, DEFAULT_L2 = 5.0, 1e-3  # where no label can be spared to choose by
 FOLDS = 5
 LOSS_COUNTS = 1e-3  # of pairs that are as accurate, the one that is surer of what is right
 
 
+class Form(NamedTuple):
+    """How features are made ready: scaled, and then diffused but for a share of a node's own."""
+
+    scaling: ScalingKind
+    own: float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Path:
-    """What was tried: a row for each scaling, s and L2, the last running fastest.
+    """What was tried: a row for each form of the features, s and L2, the last running fastest.
 
     Attributes
     ----------
@@ -47,8 +46,8 @@ class Path:
         Shape (k,); accuracy and mean cross-entropy on the labels that judge.
     sharpness
         What logits were multiplied by before that loss was taken, shape (k,).
-    kinds
-        The scalings of the features, each with the same pairs of s and L2.
+    forms
+        Of the features, each with the same pairs of s and L2.
     by
         ``"validation"``, ``"cross-validation"``, or ``""`` where nothing could be tried (k = 0).
     chosen
@@ -60,24 +59,24 @@ class Path:
     accuracy: Array
     loss: Array
     sharpness: Array
-    kinds: tuple[ScalingKind, ...]
+    forms: tuple[Form, ...]
     by: str
     chosen: int
 
     @classmethod
-    def nothing(cls, kind: ScalingKind) -> Path:
+    def nothing(cls, form: Form) -> Path:
         """Return a path on which nothing was tried."""
-        return cls(*(np.empty(0) for _ in range(5)), kinds=(kind,), by="", chosen=-1)
+        return cls(*(np.empty(0) for _ in range(5)), forms=(form,), by="", chosen=-1)
 
     @property
-    def scaling(self) -> NDArray[np.str_]:
-        """The scaling of each row, shape (k,)."""
-        return np.repeat(np.array(self.kinds), len(self) // len(self.kinds))
+    def numbers(self) -> NDArray[np.int64]:
+        """The position among ``forms`` of each row's form, shape (k,)."""
+        return np.repeat(np.arange(len(self.forms)), len(self) // len(self.forms))
 
     @property
-    def kind(self) -> ScalingKind:
-        """The scaling that was taken."""
-        return self.kinds[max(self.chosen, 0) * len(self.kinds) // max(len(self), 1)]
+    def form(self) -> Form:
+        """The form that was taken."""
+        return self.forms[self.numbers[self.chosen] if self.chosen >= 0 else 0]
 
     def __len__(self) -> int:
         return len(self.s)
@@ -119,49 +118,56 @@ def deal_folds(codes: NDArray[np.int64], seed: int) -> NDArray[np.int64] | None:
 
 
 def walk_path(
-    rows_by_kind: Mapping[ScalingKind, Iterable[NDArray[Any]]],
+    diffused: Mapping[ScalingKind, Iterable[list[NDArray[Any]]]],
+    shares: tuple[float, ...],
     times: Array,
     penalties: Array,
     taught: NDArray[np.int64],
     judges: Judges,
     callback: Callback | None = None,
 ) -> Path:
-    """Fit and judge every scaling, time and penalty.
+    """Fit and judge every scaling, share, time and penalty.
 
     Parameters
     ----------
-    rows_by_kind
-        For each scaling and then each time the diffused features of the training nodes and, below
-        them, of the validation nodes, shape (m + v, f).
+    diffused
+        For each scaling, then each time, then each share of a node's own: the diffused features of
+        the training nodes and, below them, of the validation nodes, shape (m + v, f).
     taught
         Classes of the training nodes, 0 … c − 1, each at least once, shape (m,).
     """
     m, classes = len(taught), int(taught.max()) + 1
     found = []
-    steps = [(kind, s) for kind in rows_by_kind for s in times]
-    all_rows = chain.from_iterable(rows_by_kind.values())
-    for count, ((kind, s), rows) in enumerate(zip(steps, all_rows, strict=True), start=1):
-        rotation = Rotation.of(rows[:m])
-        if judges.folds is None:
-            pieces = [(np.arange(m), rotation.rotate(rows[m:]), judges.codes)]
-        else:
-            own, folds = rotation.coordinates, judges.folds
-            pieces = [
-                (np.flatnonzero(folds != k), own[folds == k], taught[folds == k])
-                for k in range(folds.max() + 1)
-            ]
-        found.append(_judged(rotation, penalties, taught, classes, pieces))
+    steps = [(kind, s) for kind in diffused for s in times]
+    in_shares = chain.from_iterable(diffused.values())
+    for count, ((kind, s), each_share) in enumerate(zip(steps, in_shares, strict=True), start=1):
+        for rows in each_share:
+            rotation = Rotation.of(rows[:m])
+            if judges.folds is None:
+                pieces = [(np.arange(m), rotation.rotate(rows[m:]), judges.codes)]
+            else:
+                own, folds = rotation.coordinates, judges.folds
+                pieces = [
+                    (np.flatnonzero(folds != k), own[folds == k], taught[folds == k])
+                    for k in range(folds.max() + 1)
+                ]
+            found.append(_judged(rotation, penalties, taught, classes, pieces))
         if callback is not None:
             callback(Step(count, len(steps), f"{kind}, s = {s:g}"))
-    shape = (len(rows_by_kind), len(times), len(penalties))
-    accuracy, loss, sharp = (np.reshape(each, shape) for each in zip(*found, strict=True))
+    forms = tuple(Form(kind, share) for kind in diffused for share in shares)
+    # As they were found: scalings × times × shares × penalties; a form is a scaling and a share.
+    shape = (len(diffused), len(times), len(shares), len(penalties))
+    accuracy, loss, sharp = (
+        np.reshape(each, shape).swapaxes(1, 2).reshape(len(forms), len(times), len(penalties))
+        for each in zip(*found, strict=True)
+    )
     return Path(
-        s=np.tile(np.repeat(times, len(penalties)), len(rows_by_kind)),
-        l2=np.tile(penalties, len(steps)),
+        s=np.tile(np.repeat(times, len(penalties)), len(forms)),
+        l2=np.tile(penalties, len(forms) * len(times)),
         accuracy=accuracy.ravel(),
         loss=loss.ravel(),
         sharpness=sharp.ravel(),
-        kinds=tuple(rows_by_kind),
+        forms=forms,
         by="validation" if judges.folds is None else "cross-validation",
         chosen=best_of(accuracy, loss),
     )
@@ -173,7 +179,7 @@ def best_of(accuracy: Array, loss: Array) -> int:
     Parameters
     ----------
     accuracy, loss
-        Shape (scalings, times, penalties).
+        Shape (forms, times, penalties).
 
     Notes
     -----
@@ -230,5 +236,7 @@ def sharpened(logits: Array, codes: NDArray[np.int64]) -> tuple[float, float]:
     def with_prior(log_spread: float) -> float:
         return loss(log_spread) + (log_spread - math.log(2.0)) ** 2 / (2 * len(codes))
 
-    best = float(minimize_scalar(with_prior, bounds=(-5.0, 5.0), method="bounded").x)
+    options = {"xatol": 0.01}  # a hundredth of the spread: far below what labels can tell
+    found = minimize_scalar(with_prior, bounds=(-5.0, 5.0), method="bounded", options=options)
+    best = float(found.x)
     return math.exp(best) / spread, loss(best)

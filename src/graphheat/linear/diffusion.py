@@ -1,12 +1,15 @@
 """Features mixed along the edges: means, weighted by heat, with a self-loop at every node.
 
-With A + I in place of A and H = e^{-sL} its heat kernel, a node's diffused features are the mean of
-all nodes' features with its row of H as weights: Σ_w H_vw x_w / Σ_w H_vw. Without the division
-features grow with a node's degree, which tells nothing of its class.
+With A + I in place of A and H = e^{-sL} its heat kernel, heat brings a node v the mean of all
+features with its row of H as weights: h_v = Σ_w H_vw x_w / Σ_w H_vw. Without the division features
+would grow with a node's degree, which tells nothing of its class. A node's diffused features are
+θ·x_v + (1 − θ)·h_v: as in the paper's layers, heat comes beside what a node has of its own.
 """
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -36,11 +39,21 @@ class Diffusion:
         With features.
     scaling
         How its features are scaled before.
+    own
+        θ, the share of a node's own features that is not diffused, in [0, 1).
     """
 
-    def __init__(self, graph: Graph, scaling: Scaling, *, threads: int | None = None) -> None:
-        self.graph, self.scaling, self.threads = graph, scaling, threads
+    def __init__(
+        self, graph: Graph, scaling: Scaling, *, own: float = 0.0, threads: int | None = None
+    ) -> None:
+        self.graph, self.scaling, self.own, self.threads = graph, scaling, own, threads
         self.features = scaled_features(graph, scaling)
+
+    def keeping(self, own: float) -> Diffusion:
+        """Return the same with another share that is not diffused."""
+        other = copy.copy(self)
+        other.own = own
+        return other
 
     def _kernel(self, s: float, tol: float) -> HeatKernel:
         return HeatKernel(self.graph, s, tol=tol, self_loops=SELF_LOOPS, threads=self.threads)
@@ -49,14 +62,14 @@ class Diffusion:
         """Return the diffused columns, shape (n, k)."""
         with_ones = np.column_stack([block, np.ones(self.graph.n)])
         heat = np.asarray(self._kernel(s, TOL).apply(with_ones), dtype=np.float64)
-        return heat[:, :-1] / heat[:, -1:]
+        return beside(block, heat[:, :-1] / heat[:, -1:], self.own)
 
     def weights(self, nodes: NDArray[np.int64], s: float) -> Array:
         """Return what every node's features count for in those of ``nodes``, shape (k, n)."""
         units = np.zeros((self.graph.n, len(nodes)))
         units[nodes, np.arange(len(nodes))] = 1.0
         heat = np.asarray(self._kernel(s, TOL).apply(units), dtype=np.float64).T
-        return heat / heat.sum(axis=1, keepdims=True)
+        return beside(units.T, heat / heat.sum(axis=1, keepdims=True), self.own)
 
     def heat_from(self, nodes: NDArray[np.int64], s: float) -> Array:
         """Return the heat that arrives at each node from ``nodes``, 1 at each, shape (n,)."""
@@ -74,24 +87,34 @@ class Diffusion:
         block = self.features.toarray() if sp.issparse(self.features) else self.features
         return self.spread(block, s)[nodes]
 
-    def path(self, nodes: NDArray[np.int64], times: NDArray[np.float64]) -> Any:
-        """Yield the diffused features of ``nodes`` at each time, shape (k, f), float32.
+    def path(
+        self, nodes: NDArray[np.int64], times: NDArray[np.float64], shares: tuple[float, ...]
+    ) -> Iterator[list[NDArray[Any]]]:
+        """Yield, for each time, the diffused features of ``nodes`` for each share of their own.
 
-        All times share one diffusion; where that would take much memory, a few share one.
+        Each of shape (k, f), float32. All shares and times have one diffusion in common; where that
+        would take much memory, a few times have one.
         """
         features = self.features.astype(np.float32)
         ones = np.ones(self.graph.n, dtype=np.float32)
         size = 4 * len(nodes) * self.features.shape[1]
         together = max(1, int(PATH_BYTES // max(size, 1)))
         kernel = self._kernel(0.0, PATH_TOL)
+        before = dense_rows(self.features, nodes).astype(np.float32)
         if times[0] == 0:  # a time of no work, which would make the others' work float64's
-            yield dense_rows(self.features, nodes).astype(np.float32)
+            yield [before] * len(shares)
             times = times[1:]
         for first in range(0, len(times), together):
             part = times[first : first + together]
             sums = kernel.sweep(ones, part, rows=nodes)
             for heat, total in zip(kernel.sweep(features, part, rows=nodes), sums, strict=True):
-                yield heat / total[:, None]
+                heat /= total[:, None]
+                yield [beside(before, heat, own) for own in shares]
+
+
+def beside(x: NDArray[Any], heat: NDArray[Any], own: float) -> NDArray[Any]:
+    """Return own·x + (1 − own)·heat."""
+    return own * x + (1.0 - own) * heat if own else heat
 
 
 def scaled_features(graph: Graph, scaling: Scaling) -> Any:

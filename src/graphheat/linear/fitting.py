@@ -20,7 +20,9 @@ from graphheat.linear.choice import (
     DEFAULT_L2,
     DEFAULT_S,
     PENALTIES,
+    SHARES,
     TIMES,
+    Form,
     Judges,
     Path,
     deal_folds,
@@ -41,17 +43,23 @@ UNTAUGHT = 30.0  # how far below every other logit a class without labels is put
 
 def linear_settings(s: Any = "auto", l2: Any = "auto", **changes: Any) -> LinearSettings:
     """Return checked settings; None means ``"auto"``."""
-    scaling = changes.pop("scaling", None) or "auto"
+    scaling, own = changes.pop("scaling", None) or "auto", changes.pop("own", "auto")
     if changes:
         raise ParameterError(
-            f"The linear recipe has no setting {sorted(changes)[0]!r}; it has s, l2 and scaling."
+            f"The linear recipe has no setting {sorted(changes)[0]!r}; it has s, l2, scaling and "
+            "own."
         )
     choose("fit", "scaling", scaling, ("auto", *get_args(ScalingKind)))
-    if s is not None and s != "auto":
+    s, l2 = ("auto" if value is None else value for value in (s, l2))
+    if s != "auto":
         s = check_s(s, "fit")
-    if l2 is not None and l2 != "auto":
+    if l2 != "auto":
         l2 = check_number(l2, "l2", "fit", 0.0, float("inf"), left="open")
-    return LinearSettings("auto" if s is None else s, "auto" if l2 is None else l2, scaling)
+    if own == "auto" and s != "auto":
+        own = 0.0
+    if own != "auto":
+        own = check_number(own, "own", "fit", 0.0, 1.0, right="open")
+    return LinearSettings(s, l2, scaling, own)
 
 
 def fit_linear(
@@ -85,7 +93,8 @@ def fit_linear(
     **changes
         ``scaling``: ``"rows"``, ``"columns"``, ``"rarity"`` or ``"none"``; default: for features
         that are mostly zeros ``"rows"`` or ``"rarity"``, whichever the labels that choose like
-        better, otherwise ``"columns"``.
+        better, otherwise ``"columns"``. ``own``: the share of a node's own features that is not
+        diffused; default: 0 or 0.2, chosen with s, and 0 where s is given or nothing can be chosen.
 
     Notes
     -----
@@ -118,7 +127,7 @@ def fit_linear(
     with threadpool_limits(1):
         codes = _codes_among(present, graph.labels[val])
         path, notes = _choose(diffusions, asked, train, val, taught, codes, seed, callback)
-        diffusion = diffusions[path.kind]
+        diffusion = diffusions[path.form.scaling].keeping(path.form.own)
         chosen_s, chosen_l2 = _chosen(asked, path)
         rotation = Rotation.of(diffusion.rows(train, chosen_s))
         inner, intercepts = fit_logistic(
@@ -142,6 +151,7 @@ def fit_linear(
         asked=asked,
         s=chosen_s,
         l2=chosen_l2,
+        own=diffusion.own,
         threads=threads,
         weights=weights,
         bias=bias,
@@ -190,8 +200,9 @@ def _choose(
     callback: Callback | None,
 ) -> tuple[Path, tuple[str, ...]]:
     """Return what was tried, and what to tell of it; ``codes`` are the validation nodes'."""
-    nothing = Path.nothing(next(iter(diffusions)))
-    open_ones = [name for name in ("s", "l2") if getattr(asked, name) == "auto"]
+    shares = SHARES if asked.own == "auto" else (float(asked.own),)
+    nothing = Path.nothing(Form(next(iter(diffusions)), shares[0]))
+    open_ones = [name for name in ("s", "l2", "own") if getattr(asked, name) == "auto"]
     if len(diffusions) > 1:
         open_ones.append("scaling")
     if not open_ones:
@@ -218,8 +229,10 @@ def _choose(
     times = np.array(tried if asked.s == "auto" else [asked.s], dtype=np.float64)
     penalties = np.array(PENALTIES if asked.l2 == "auto" else [asked.l2], dtype=np.float64)
     looked_at = np.concatenate([train, val])
-    rows = {kind: diffusion.path(looked_at, times) for kind, diffusion in diffusions.items()}
-    return walk_path(rows, times, penalties, taught, judges, callback), notes
+    diffused = {
+        kind: diffusion.path(looked_at, times, shares) for kind, diffusion in diffusions.items()
+    }
+    return walk_path(diffused, shares, times, penalties, taught, judges, callback), notes
 
 
 def _chosen(asked: LinearSettings, path: Path) -> tuple[float, float]:

@@ -27,7 +27,7 @@ def linear_probabilities_on(
         raise GraphError(
             f"The run was fitted on {wanted} features a node; {graph.name} has {found}."
         )
-    diffusion = Diffusion(graph, run.scaling, threads=threads)
+    diffusion = Diffusion(graph, run.scaling, own=run.own, threads=threads)
     logits = diffusion.spread(np.asarray(diffusion.features @ run.weights), run.s) + run.bias
     probabilities: NDArray[np.float64] = softmax(logits, axis=1)
     return probabilities

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from graphheat.errors import CheckpointError
 from graphheat.graph import Graph
-from graphheat.linear.choice import Path
+from graphheat.linear.choice import Form, Path
 from graphheat.training import checkpoint
 from graphheat.training.run import ROLE_NAMES, Labelling, with_prefix
 from graphheat.training.scaling import Scaling, ScalingKind
@@ -32,11 +32,14 @@ class LinearSettings:
         A number, or ``"auto"``: chosen along the path.
     scaling
         As for :class:`graphheat.training.Settings`, or ``"auto"``.
+    own
+        The share of a node's own features that is not diffused, or ``"auto"``.
     """
 
     s: float | str
     l2: float | str
     scaling: ScalingKind | Literal["auto"]
+    own: float | Literal["auto"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,7 +52,7 @@ class LinearRun(Labelling):
     ----------
     asked
         The settings that the run was asked for.
-    s, l2
+    s, l2, own
         Those that it has; L2 in units of the mean squared distance of the diffused training rows
         from their mean.
     weights, bias
@@ -69,6 +72,7 @@ class LinearRun(Labelling):
     asked: LinearSettings
     s: float
     l2: float
+    own: float
     threads: int | None
     weights: NDArray[np.float64]
     bias: NDArray[np.float64]
@@ -93,6 +97,7 @@ class LinearRun(Labelling):
             "s": self.s,
             "l2": self.l2,
             "scaling": self.scaling.kind,
+            "own": self.own,
             "asked": asdict(self.asked),
             "chosen_by": self.path.by,
             "tried": len(self.path),
@@ -104,13 +109,15 @@ class LinearRun(Labelling):
         return self.reached
 
     def path_frame(self) -> pandas.DataFrame:
-        """Return scaling, s, l2, val_accuracy, val_loss, chosen: a row for all that was tried."""
+        """Return a row for all that was tried: the settings, val_accuracy, val_loss, chosen."""
         import pandas
 
         chosen = np.arange(len(self.path)) == self.path.chosen
+        scaling, own = (np.array(column) for column in zip(*self.path.forms, strict=True))
         return pandas.DataFrame(
             {
-                "scaling": self.path.scaling,
+                "scaling": scaling[self.path.numbers],
+                "own": own[self.path.numbers],
                 "s": self.path.s,
                 "l2": self.path.l2,
                 "val_accuracy": self.path.accuracy,
@@ -127,10 +134,11 @@ class LinearRun(Labelling):
                 "asked": asdict(self.asked),
                 "s": self.s,
                 "l2": self.l2,
+                "own": self.own,
                 "threads": self.threads,
                 "by": self.path.by,
                 "chosen": self.path.chosen,
-                "kinds": self.path.kinds,
+                "forms": self.path.forms,
                 "scaling": self.scaling.kind,
             }
         }
@@ -159,13 +167,19 @@ class LinearRun(Labelling):
                 asked=LinearSettings(**own["asked"]),
                 s=own["s"],
                 l2=own["l2"],
+                own=own["own"],
                 threads=own["threads"],
                 weights=tensors["weights"].numpy(),
                 bias=tensors["bias"].numpy(),
                 duals=tensors["duals"].numpy(),
                 scaling=Scaling.from_tensors(own["scaling"], with_prefix(tensors, "input/")),
                 reached=tensors["reached"].numpy(),
-                path=Path(**columns, kinds=tuple(own["kinds"]), by=own["by"], chosen=own["chosen"]),
+                path=Path(
+                    **columns,
+                    forms=tuple(Form(*form) for form in own["forms"]),
+                    by=own["by"],
+                    chosen=own["chosen"],
+                ),
             )
         except (KeyError, TypeError) as error:
             raise CheckpointError(f"The checkpoint lacks {error}; it is damaged.") from error

@@ -10,11 +10,14 @@ from sklearn import metrics
 from graphheat import calibration
 from graphheat.errors import ParameterError
 from graphheat.linear import LinearRun
+from graphheat.linear.choice import Form
 from graphheat.plot.axes import BLUE, GREEN, GREY, ORANGE, new_axes
 from graphheat.training.run import ROLE_NAMES, Labelling
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+DASHES = ("--", ":", "-.")
 
 
 def training_curve(run: Labelling, ax: Axes | None = None) -> Axes:
@@ -132,21 +135,26 @@ def path(run: LinearRun, ax: Axes | None = None) -> Axes:
         )
     ax = new_axes() if ax is None else ax
     penalties = np.unique(tried.l2)
-    taken = tried.scaling == tried.kind
+    taken = tried.numbers == tried.forms.index(tried.form)
     accuracy = 100 * tried.accuracy[taken].reshape(-1, len(penalties))
     times = tried.s[taken].reshape(-1, len(penalties))[:, 0]
     for column in accuracy.T:
         ax.plot(times, column, color=GREY, lw=0.6, alpha=0.6)
     ax.lines[-1].set_label(f"one l2 each, {penalties[0]:g} … {penalties[-1]:g}")
     ax.plot(times, accuracy.max(axis=1), color=BLUE, marker=".", label="the best l2 at each s")
-    for kind in tried.kinds:
-        if kind != tried.kind:
-            other = 100 * tried.accuracy[tried.scaling == kind].reshape(accuracy.shape)
-            ax.plot(times, other.max(axis=1), color=GREY, ls="--", label=f"scaling {kind}")
-    best = f"chosen: scaling {tried.kind}, s = {run.s:g}, l2 = {run.l2:g}"
+    for number, form in enumerate(tried.forms):
+        if form != tried.form:
+            other = 100 * tried.accuracy[tried.numbers == number].reshape(accuracy.shape)
+            ax.plot(times, other.max(axis=1), color=GREY, ls=DASHES[number % len(DASHES)],
+                    label=_named(form))  # fmt: skip
+    best = f"chosen: {_named(tried.form)}, s = {run.s:g}, l2 = {run.l2:g}"
     ax.plot([run.s], [100 * tried.accuracy[tried.chosen]], "o", color=ORANGE, ms=8, label=best)
     word = "validation" if tried.by == "validation" else "cross-validated"
     ax.set(xlabel="diffusion time s", ylabel=f"{word} accuracy (%)")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, frameon=False, fontsize=9)
     ax.set_title(f"{run.name}, recipe {run.recipe}: what was tried", fontsize=11)
     return ax
+
+
+def _named(form: Form) -> str:
+    return f"{form.scaling}, own share {form.own:g}"
