@@ -51,7 +51,8 @@ ABOUT = {
     "explorer": "**The explorer's pages** in Chromium, WebGL in software; Pubmed's page is that of "
     "the graph alone.",
     "prediction_sets": "**Prediction sets**: validation and test nodes of the public split halved "
-    "at random; one half calibrates, the other is judged.",
+    "at random; one half calibrates (and chooses how far scores are diffused), the other is "
+    "judged.",
     "calibration": "**Calibration error** of 15 equal-width bins on the public test nodes, before "
     "and after temperature scaling; *by chance*: what a perfectly calibrated predictor with the "
     "same confidences shows on the average.",

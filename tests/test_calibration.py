@@ -223,6 +223,32 @@ def test_diffused_sets_are_smaller_where_neighbours_are_alike():
     assert diffused[300:].sum() < 0.9 * plain[300:].sum()
 
 
+def test_diffused_sets_are_not_larger_where_neighbours_know_nothing():
+    graph, p = blocks()
+    order = np.random.default_rng(0).permutation(graph.n)
+    others = graph.adjacency[order][:, order]  # edges of other nodes
+    plain, diffused = (
+        prediction_sets(p, range(300), graph.labels, score=score, graph=others)
+        for score in ("plain", "diffused")
+    )
+    assert diffused.sum() <= plain.sum()
+
+
+def test_other_nodes_may_choose_how_far_scores_are_diffused():
+    graph, p = blocks()
+    labels, asked = graph.labels, {"score": "diffused", "graph": graph}
+    three = prediction_sets(p, range(300), labels, choosing_nodes=range(300, 303), **asked)
+    assert np.array_equal(three, prediction_sets(p, range(300), labels))  # too few to prefer any
+    many = prediction_sets(p, range(300), labels, choosing_nodes=range(300, 600), **asked)
+    assert many.sum() < three.sum()
+    random, held = np.random.default_rng(1), []
+    for _ in range(100):
+        mixed = random.permutation(600)
+        sets = prediction_sets(p, mixed[:200], labels, choosing_nodes=mixed[200:300], **asked)
+        held.append(sets[mixed[300:], labels[mixed[300:]]].mean())
+    assert np.mean(held) == pytest.approx(0.9, abs=0.01)
+
+
 def test_filled_sets_cover_as_often_as_the_network_is_right():
     p, labels = drawn(4_000, 3, 3.0, seed=8)
     right = (p.argmax(axis=1) == labels)[2_000:].mean()

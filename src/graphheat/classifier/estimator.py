@@ -193,8 +193,17 @@ class GraphHeatClassifier(TransductiveClassifier):
             raise ParameterError(
                 f"predict_set answers for the fitted nodes, and {graph.name} is another graph."
             )
-        nodes, labels = self.run_.members(role), self.run_.labels
-        return prediction_sets(self.probabilities_, nodes, labels, alpha, score=score, graph=graph)
+        # Validation nodes that are left beside the calibration nodes choose, and these promise.
+        beside = self.run_.members("val") if role == "calibration" else []
+        return prediction_sets(
+            self.probabilities_,
+            self.run_.members(role),
+            self.run_.labels,
+            alpha,
+            score=score,
+            graph=graph,
+            choosing_nodes=beside if len(beside) else None,
+        )
 
     def predictions_frame(self) -> pandas.DataFrame:
         """Return one row a node: node, label, predicted, confidence, reached, split, p_<class>.

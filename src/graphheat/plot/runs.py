@@ -151,7 +151,7 @@ def path(run: LinearRun, ax: Axes | None = None) -> Axes:
     ax.plot([run.s], [100 * tried.accuracy[tried.chosen]], "o", color=ORANGE, ms=8, label=best)
     word = "validation" if tried.by == "validation" else "cross-validated"
     ax.set(xlabel="diffusion time s", ylabel=f"{word} accuracy (%)")
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, frameon=False, fontsize=9)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=9)
     ax.set_title(f"{run.name}, recipe {run.recipe}: what was tried", fontsize=11)
     return ax
 
