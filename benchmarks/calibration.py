@@ -42,7 +42,7 @@ def main() -> None:
         recipe=arguments.recipe,
         settings=" ".join(arguments.given) or "the recipe's",
         runs=arguments.seeds,
-        calibration=arguments.calibration,
+        **({"calibration": arguments.calibration} if arguments.calibration else {}),
     )
 
 

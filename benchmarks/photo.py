@@ -27,9 +27,13 @@ WAYS: dict[str, dict[str, Any]] = {
     "consistent": {},
     "paper": {"recipe": "paper"},
     "gcn": {"recipe": "gcn"},
-    "gcn, tuned": {"recipe": "gcn", "hidden": 64, "dropout": 0.8, "weight_decay": 1e-3},
+    # Of Shchur and others (2018), who also train for as long as it takes.
+    "gcn, tuned": {
+        "recipe": "gcn", "hidden": 64, "dropout": 0.8, "weight_decay": 1e-3,
+        "max_epochs": 100_000, "patience": 50,
+    },
     "linear": {"recipe": "linear"},
-}
+}  # fmt: skip
 
 
 def main() -> None:
@@ -42,8 +46,8 @@ def main() -> None:
     arguments = options.parse_args()
     tasks = [
         {"split": split, "way": way}
-        for split in range(arguments.splits)
         for way in arguments.ways.split(";")
+        for split in range(arguments.splits)
     ]
     rows = carry_out("photo", tasks, work, part=arguments.part, out=arguments.out)
     report("photo", summary(rows), whole=arguments.splits >= 20)

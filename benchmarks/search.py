@@ -86,7 +86,8 @@ def main() -> None:
 def work(task: Task) -> dict[str, Any]:
     """Train with a candidate's settings."""
     graph = without_test_labels(graphheat.datasets.load(task["graph"]))
-    run = training.fit(graph, RECIPE, seed=task["seed"], threads=1, **task["settings"])
+    settings = {"scaling": "rows", **task["settings"]}
+    run = training.fit(graph, RECIPE, seed=task["seed"], threads=1, **settings)
     judges = graph.split["val"]
     right = (run.predicted == graph.labels)[judges].mean()
     return {

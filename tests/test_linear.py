@@ -21,7 +21,7 @@ from graphheat.errors import CheckpointError, GraphError, ParameterError
 from graphheat.explain import LinearExplainer, explain_linear
 from graphheat.graph import Graph
 from graphheat.linear import LinearRun, fit_linear, linear_probabilities_on
-from graphheat.linear.choice import best_of, deal_folds, sharpened
+from graphheat.linear.choice import best_of, deal_folds, sharpness_of
 from graphheat.linear.diffusion import Diffusion
 from graphheat.training.scaling import Scaling
 
@@ -92,6 +92,13 @@ def test_the_path_holds_every_pair_and_the_chosen_row_is_the_runs():
     assert run.path.by == "validation" and run.notes == ()
 
 
+@pytest.mark.parametrize(("degree", "s"), [(80, 20.0), (10, 200.0)])
+def test_where_heat_has_levelled_all_features_rounding_teaches_nothing(degree, s):
+    graph = block_model(200, 3, degree=degree, homophily=0.4, features=16, seed=1)
+    run = fit_linear(graph, s=s, l2=1e-3)
+    np.testing.assert_allclose(run.probabilities, 1 / 3, atol=1e-6)
+
+
 def test_test_labels_play_no_part():
     shuffled = GRAPH.labels.copy()
     test = GRAPH.split["test"]
@@ -122,10 +129,10 @@ def test_logits_are_sharpened_until_they_are_as_sure_as_right():
     random = np.random.default_rng(0)
     codes = random.integers(0, 3, 2000)
     logits = 2.0 * np.eye(3)[codes] + random.gumbel(size=(2000, 3))
-    truth, loss = sharpened(logits, codes)
-    faint, same = sharpened(logits / 1000, codes)
+    truth, loss = sharpness_of(logits, codes)
+    faint, same = sharpness_of(logits / 1000, codes)
     assert faint == pytest.approx(1000 * truth, rel=1e-3) and same == pytest.approx(loss, rel=1e-6)
-    assert np.isfinite(sharpened(np.zeros((4, 3)), np.zeros(4, dtype=int))[1])
+    assert np.isfinite(sharpness_of(np.zeros((4, 3)), np.zeros(4, dtype=int))[1])
 
 
 def test_without_validation_labels_it_cross_validates_and_says_so():
@@ -207,7 +214,16 @@ def test_no_features_is_an_error_that_names_a_way_out():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"s": -1}, {"s": "soon"}, {"l2": 0}, {"hidden": 16}, {"scaling": "x"}, {"seed": -1}]
+    "wrong",
+    [
+        {"s": -1},
+        {"s": "soon"},
+        {"l2": 0},
+        {"hidden": 16},
+        {"scaling": "x"},
+        {"seed": -1},
+        {"own": 1.0},
+    ],
 )
 def test_wrong_settings_are_named(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):

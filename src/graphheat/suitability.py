@@ -138,7 +138,8 @@ def known_nodes(graph: Graph) -> NDArray[np.int64]:
         may[graph.split["train"]] = True
     else:
         may[:] = True
-        may[graph.split.get("test", np.empty(0, np.int64))] = False
+        for role in ("test", "calibration"):
+            may[graph.split.get(role, np.empty(0, np.int64))] = False
     may[graph.split.get("val", np.empty(0, np.int64))] = True
     return np.flatnonzero(may & (graph.labels >= 0))
 

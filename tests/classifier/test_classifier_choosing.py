@@ -2,15 +2,17 @@
 
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import graphheat
-from graphheat.classifier.choosing import choose_time, settings_from, wants_choice
+from graphheat.classifier.choosing import choose_time, resolve_time, settings_from, wants_choice
 from graphheat.cli import main
 from graphheat.datasets import block_model, load
 from graphheat.errors import ParameterError
 from graphheat.io import write_npz
+from graphheat.training.holdout import assign_roles
 from graphheat.training.recipes import RECIPES
 
 GRAPH = block_model(120, 3, features=8, labels_per_class=6, seed=0)
@@ -30,6 +32,30 @@ def test_only_the_consistent_recipe_chooses_unasked():
     assert not wants_choice(cora, "consistent", None) and wants_choice(cora, "consistent", "auto")
     with pytest.raises(ParameterError, match="number or 'auto'"):
         wants_choice(GRAPH, "paper", "long")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("validated", [True, False])
+def test_nodes_that_calibrate_do_not_choose(seed, validated):
+    graph = block_model(900, 3, labels_per_class=10 if validated else 120, val=120, seed=4)
+    if not validated:
+        graph = graph.with_split(train=graph.split["train"], test=graph.split["test"])
+    roles = assign_roles(graph, seed, calibration=0.4)
+    linear = resolve_time(graph, "consistent", "auto", {"calibration": 0.4}, seed=seed).linear
+    assert len(roles.calibration) >= 20
+    assert np.array_equal(linear.members("calibration"), roles.calibration)
+    if validated:
+        assert np.array_equal(linear.members("val"), roles.val)
+    else:
+        assert linear.path.by == "cross-validation"
+        assert np.array_equal(linear.training_nodes, np.union1d(roles.train, roles.val))
+
+
+def test_seeds_share_a_choice_as_far_as_the_same_nodes_calibrate():
+    kept = {}
+    first = resolve_time(GRAPH, "consistent", None, {}, seed=0, before=kept)
+    again = resolve_time(GRAPH, "consistent", None, {}, seed=0, before=kept)
+    assert first is again and len(kept) == 1
 
 
 def test_two_layers_share_the_time_that_one_diffusion_had():

@@ -86,6 +86,9 @@ def test_settings_reach_the_system(table):
         (["--recipe", "gcn", "--set", "depth=3"], "GCN has no setting 'depth'"),
         (["--recipe", "gcn", "--set", "depth"], "is not NAME=VALUE"),
         (["--recipe", "lp", "--epochs", "3"], "has no setting 'max_epochs'"),
+        (["--set", "s=2"], "give s as -s"),
+        (["--set", "recipe=paper"], "give recipe as --recipe"),
+        (["-s", "2", "--set", "identity=no"], "must be True or False"),
     ],
 )
 def test_mistakes_are_said_in_a_sentence(table, words, message):

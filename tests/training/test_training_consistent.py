@@ -10,7 +10,7 @@ from graphheat.heat import normalized_adjacency
 from graphheat.nn.operator import powers_operator
 from graphheat.training import Run, fit, prepare, settings_for
 from graphheat.training.drops import drop_values, kept_share
-from graphheat.training.learner import Lesson, ViewLearner, agreement_loss
+from graphheat.training.learner import Lesson, ViewLearner, agreement_loss, sharpened
 from graphheat.training.normalized import NormalizedLearner
 
 GRAPH = block_model(90, 3, features=8, labels_per_class=5, seed=0)
@@ -116,6 +116,23 @@ def test_views_that_agree_cost_their_own_doubt_alone():
     assert float(whole) == pytest.approx(float(2 * entropy - p[0, 1].log()), rel=1e-5)
     half = agreement_loss(logits, train, labels, settings, step=settings.warmup // 2)
     assert float(half) == pytest.approx(float(entropy - p[0, 1].log()), rel=1e-5)
+
+
+def test_however_sharp_what_views_are_drawn_to_is_a_distribution():
+    p = torch.tensor([[0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
+    assert sharpened(p, 1e-3).tolist() == [[1, 0, 0], [0.5, 0.5, 0]]
+    assert np.isfinite(
+        fit(GRAPH, "consistent", s=2.0, sharpening=0.01, **BRIEF).history["val_loss"]
+    ).all()
+
+
+def test_a_training_that_came_to_nothing_says_so(monkeypatch):
+    losses = iter([1.0, 1.0, float("nan")])
+    right = ViewLearner.loss
+    monkeypatch.setattr(ViewLearner, "loss", lambda self: right(self) * next(losses))
+    run = fit(GRAPH, "consistent", s=2.0, **BRIEF)
+    assert run.epochs == 3 and run.best_epoch <= 2
+    assert any("diverged at epoch 3" in note for note in run.notes)
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])

@@ -1,5 +1,7 @@
 """Input features: words by row, measurements by column."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,7 +9,7 @@ import scipy.sparse as sp
 from graphheat import datasets
 from graphheat.graph import Graph
 from graphheat.training import prepare, settings_for
-from graphheat.training.scaling import Scaling, suitable_scaling
+from graphheat.training.scaling import LENGTH, Scaling, suitable_scaling
 
 WORDS = np.array([[0, 2, 0, 0], [1, 0, 0, 3], [0, 0, 0, 0], [0, 0, 5, 0]], dtype=np.float32)
 TABLE = np.array([[31, 0.1, 7], [28, -0.3, 7], [3, 0.2, 7], [60, 0.9, 7]], dtype=np.float32)
@@ -26,6 +28,22 @@ def test_rows_are_divided_by_their_sum_and_empty_rows_stay_empty(form):
     x = dense(Scaling.learn(form(WORDS), "rows").apply(form(WORDS)))
     assert x.sum(axis=1) == pytest.approx([1, 1, 0, 1])
     assert x[1] == pytest.approx([0.25, 0, 0, 0.75])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_rows_are_given_one_length_and_empty_rows_stay_empty(form):
+    x = dense(Scaling.learn(form(WORDS), "lengths").apply(form(WORDS)))
+    assert np.linalg.norm(x, axis=1) == pytest.approx([LENGTH, LENGTH, 0, LENGTH])
+    assert x[1] / LENGTH == pytest.approx(WORDS[1] / np.sqrt(10))
+
+
+def test_words_get_one_length_where_nothing_was_chosen_before():
+    cora = datasets.load("cora")
+    other = replace(cora, name="papers")
+    for recipe in ("consistent", "normalized"):
+        assert settings_for(other, recipe).scaling == "lengths"
+    assert settings_for(other, "paper").scaling == "rows"
+    assert settings_for(cora, "consistent").scaling == "rows"
 
 
 def test_rows_with_negative_features_are_divided_by_the_sum_of_absolute_values():

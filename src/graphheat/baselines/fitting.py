@@ -14,6 +14,7 @@ from graphheat import baselines
 from graphheat.baselines.system import Callback
 from graphheat.errors import CheckpointError
 from graphheat.graph import Graph
+from graphheat.heat.ranges import check_count
 from graphheat.training import checkpoint
 from graphheat.training.holdout import assign_roles
 from graphheat.training.recipes import check_seed
@@ -88,7 +89,7 @@ def fit_system(
     system: str,
     *,
     seed: int = 0,
-    threads: int = 1,
+    threads: int | None = 1,
     callback: Callback | None = None,
     source: dict[str, Any] | None = None,
     **changes: Any,
@@ -104,7 +105,7 @@ def fit_system(
     seed
         Decides what the system draws and, without validation labels, which nodes are held out.
     threads
-        Of torch.
+        Of torch; None: 1.
     callback
         Told of each step, for progress.
     **changes
@@ -123,6 +124,7 @@ def fit_system(
     chosen.check(graph)
     seed = check_seed(seed)
     split = assign_roles(graph, seed)
+    threads = 1 if threads is None else check_count(threads, "threads", "fit")
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     began = time.perf_counter()

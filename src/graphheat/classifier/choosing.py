@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from graphheat.baselines.system import Callback
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
@@ -11,7 +13,8 @@ from graphheat.linear import LinearRun, fit_linear
 from graphheat.linear.choice import DEFAULT_S
 from graphheat.training import settings_for
 from graphheat.training.borrowing import FEW
-from graphheat.training.recipes import CHOSEN, ConsistentSettings, Settings
+from graphheat.training.holdout import assign_roles
+from graphheat.training.recipes import CHOSEN, ConsistentSettings, Settings, check_seed
 from graphheat.training.scaling import ScalingKind
 
 Time = float | Literal["auto"] | None
@@ -44,22 +47,44 @@ def resolve_time(
     s: Time,
     changes: dict[str, Any],
     *,
+    seed: int = 0,
     threads: int | None = None,
     callback: Callback | None = None,
+    before: dict[bytes, Chosen] | None = None,
 ) -> Chosen:
     """Return ``s`` as it is, or choose it and what hangs on it.
 
     ``changes`` are the other settings; mistakes in them are told before anything is tried, and
-    they have the last word.
+    they have the last word. ``seed`` says who will calibrate: these nodes do not choose. ``before``
+    holds the choices of other seeds, by who calibrated, and gains this one.
     """
     if not wants_choice(graph, recipe, s):
         return Chosen({"s": s, **changes})
     settings = settings_for(graph, recipe, **changes)
     if graph.features is None:
         return Chosen(changes)  # the network says itself what it needs
-    linear = choose_time(graph, settings.scaling, threads=threads, callback=callback)
-    found, sentence = settings_from(linear, settings)
-    return Chosen({**found, **changes}, (sentence,), linear)
+    judged = apart_from_calibration(graph, settings, check_seed(seed))
+    before = {} if before is None else before
+    key = judged.split["calibration"].tobytes() if "calibration" in judged.split else b""
+    if key not in before:
+        linear = choose_time(judged, settings.scaling, threads=threads, callback=callback)
+        found, sentence = settings_from(linear, settings)
+        before[key] = Chosen({**found, **changes}, (sentence,), linear)
+    return before[key]
+
+
+def apart_from_calibration(graph: Graph, settings: Settings, seed: int) -> Graph:
+    """Return the graph, those of its nodes that a run with this seed calibrates by set apart."""
+    if settings.calibration == 0 or "calibration" in graph.split:
+        return graph
+    roles = assign_roles(graph, seed, calibration=settings.calibration)
+    if not len(roles.calibration):
+        return graph
+    parts = {"test": roles.test, "calibration": roles.calibration}
+    if len(graph.split.get("val", ())):
+        return graph.with_split(train=roles.train, val=roles.val, **parts)
+    # Nodes that were held out to stop by may choose too: in cross-validation, as all that teach do.
+    return graph.with_split(train=np.union1d(roles.train, roles.val), **parts)
 
 
 def choose_time(

@@ -14,7 +14,7 @@ from graphheat.calibration import prediction_sets
 from graphheat.calibration.sets import Score
 from graphheat.classifier.choosing import Time
 from graphheat.classifier.fitting import LINEAR, fit_heat
-from graphheat.errors import ParameterError
+from graphheat.errors import CheckpointError, ParameterError
 from graphheat.explain import Explains, Explanation, explainer_for
 from graphheat.graph import Graph
 from graphheat.linear import LinearRun, fit_linear, linear_probabilities_on
@@ -60,7 +60,7 @@ class GraphHeatClassifier(TransductiveClassifier):
         The :class:`~graphheat.training.Run` (or ``LinearRun``): weights, history, settings, notes.
     reached_
         Whether heat of at least eps arrives from the training nodes, shape (n,). Nodes that it
-        does not reach are labelled from their own features.
+        does not reach are labelled from their own and their neighbours' features.
     probabilities_
         Shape (n, c).
 
@@ -254,9 +254,16 @@ class GraphHeatClassifier(TransductiveClassifier):
         """Read a model that :meth:`save` or ``graphheat fit`` wrote; no pickle is involved.
 
         ``predict()``, ``predict_proba()`` and ``predictions_frame()`` answer for the fitted nodes
-        without the graph; other nodes need theirs.
+        without the graph; other nodes need theirs. Parameters are those that the run has, chosen
+        ones included: to fit as before on other data, make a new classifier.
         """
-        if "linear" in checkpoint.read(path)[0]:
+        header = checkpoint.read(path)[0]
+        if "system" in header:
+            raise CheckpointError(
+                f"{path} holds a run of {header['system']!r}, which GraphHeatClassifier has no "
+                "recipe for; graphheat predict reads it."
+            )
+        if "linear" in header:
             linear = LinearRun.load(path)
             model = cls(recipe=LINEAR, s=linear.s, l2=linear.l2, random_state=linear.seed)
             return model._with(linear)

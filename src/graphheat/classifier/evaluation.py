@@ -10,12 +10,13 @@ import numpy as np
 
 from graphheat.baselines import SYSTEMS
 from graphheat.baselines.fitting import fit_system
-from graphheat.classifier.choosing import Time, resolve_time
-from graphheat.classifier.fitting import LINEAR, check_recipe
+from graphheat.classifier.choosing import Chosen, Time, resolve_time
+from graphheat.classifier.fitting import LINEAR, check_recipe, fit, with_notes
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph
 from graphheat.linear import fit_linear
-from graphheat.training import prepare, settings_for, train
+from graphheat.training import Settings, prepare, settings_for, train
+from graphheat.training.problem import Problem
 from graphheat.training.run import Labelling
 
 
@@ -125,11 +126,20 @@ def _one_run(
     if recipe == LINEAR:
         if eps != "recipe":
             raise ParameterError("The linear recipe diffuses without a matrix and has no eps.")
-        first = fit_linear(graph, s=s, threads=threads, **changes)
+        first = with_notes(fit_linear(graph, s=s, threads=threads, **changes), graph)
         if first.path.by != "cross-validation":  # nothing was drawn: all seeds give one run
             return lambda seed: replace(first, seed=seed)
-        return lambda seed: fit_linear(graph, s=s, seed=seed, threads=threads, **changes)
-    chosen = resolve_time(graph, recipe, s, {**changes, "eps": eps}, threads=threads)
-    settings = settings_for(graph, recipe, **chosen.settings)
-    problem = prepare(graph, settings, threads=threads)
-    return lambda seed: train(problem, seed, threads=threads)
+        return lambda seed: fit(graph, LINEAR, s=s, seed=seed, threads=threads, **changes)
+    choices: dict[bytes, Chosen] = {}
+    problems: dict[Settings, Problem] = {}
+
+    def run_seed(seed: int) -> Labelling:
+        chosen = resolve_time(
+            graph, recipe, s, {**changes, "eps": eps}, seed=seed, threads=threads, before=choices
+        )
+        settings = settings_for(graph, recipe, **chosen.settings)
+        if settings not in problems:
+            problems[settings] = prepare(graph, settings, threads=threads)
+        return with_notes(train(problems[settings], seed, threads=threads), graph, chosen.notes)
+
+    return run_seed

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from graphheat import baselines, training
 from graphheat.baselines.fitting import fit_system
 from graphheat.classifier.choosing import Time, resolve_time
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
-from graphheat.linear import fit_linear
+from graphheat.linear import LinearRun, fit_linear
 from graphheat.suitability import suitability
 from graphheat.training import Run
 from graphheat.training.recipes import RECIPES
 from graphheat.training.run import Labelling
 
 LINEAR = "linear"
+
+AnyRun = TypeVar("AnyRun", Run, LinearRun)
 
 
 def fit(graph: Graph, recipe: str = "consistent", **options: Any) -> Labelling:
@@ -40,7 +42,7 @@ def fit(graph: Graph, recipe: str = "consistent", **options: Any) -> Labelling:
     -------
     Run, LinearRun or SystemRun
         With ``probabilities``, ``predicted``, ``test_accuracy``, ``predictions_frame()``,
-        ``save(path)``. Its ``notes`` say so where heat will probably hurt on this graph.
+        ``save(path)``. The first two's ``notes`` say so where heat will probably hurt.
 
     Examples
     --------
@@ -52,7 +54,7 @@ def fit(graph: Graph, recipe: str = "consistent", **options: Any) -> Labelling:
     if recipe in RECIPES:
         return fit_heat(graph, recipe, **options)
     if recipe == LINEAR:
-        return fit_linear(graph, **options)
+        return with_notes(fit_linear(graph, **options), graph)
     check_recipe(recipe)
     return fit_system(graph, recipe, **options)
 
@@ -61,7 +63,8 @@ def fit_heat(graph: Graph, recipe: str, *, s: Time = None, **options: Any) -> Ru
     """Train a recipe of GraphHeat, its s chosen where that is left open; see :func:`fit`."""
     others = ("seed", "threads", "checkpoint", "resume", "callback", "kernel_progress")
     changes = {name: value for name, value in options.items() if name not in others}
-    chosen = resolve_time(graph, recipe, s, changes, threads=options.get("threads"))
+    shared = {name: options[name] for name in ("seed", "threads") if name in options}
+    chosen = resolve_time(graph, recipe, s, changes, **shared)
     run = training.fit(graph, recipe, **{**options, **chosen.settings})
     told = with_notes(run, graph, chosen.notes)
     if told is not run and options.get("checkpoint") is not None:
@@ -69,7 +72,7 @@ def fit_heat(graph: Graph, recipe: str, *, s: Time = None, **options: Any) -> Ru
     return told
 
 
-def with_notes(run: Run, graph: Graph, chosen: tuple[str, ...] = ()) -> Run:
+def with_notes(run: AnyRun, graph: Graph, chosen: tuple[str, ...] = ()) -> AnyRun:
     """Return the run, its notes saying how s was chosen and whether heat will probably hurt."""
     suits = suitability(graph)
     hurts = (suits.sentence,) if suits.verdict == "hurts" else ()

@@ -105,7 +105,9 @@ def fit(
         elif recipe == LINEAR:
             make = _linear_maker(graph, {"s": s, **changes}, source, threads, bar)
         else:
-            make = _heat_maker(graph, recipe, s, {"eps": eps, **changes}, source, threads, bar)
+            make = _heat_maker(
+                graph, recipe, s, {"eps": eps, **changes}, source, threads, bar, first=chosen[0]
+            )
         if folder is not None:  # the old run goes only now that the new one is known to start
             run_folder.clear(folder, keep_runs=not force)
         runs = []
@@ -133,37 +135,53 @@ def _heat_maker(
     source: dict[str, Any],
     threads: int | None,
     bar: Progress,
+    first: int,
 ) -> Maker:
-    """Compute the kernel once and return what makes a seed's run."""
-    from graphheat.classifier.choosing import resolve_time
+    """Get ready for the first seed's run, and return what makes a seed's run.
+
+    Seeds share the choice of s as far as the same nodes calibrate, and the kernel as far as they
+    have one s.
+    """
+    from graphheat.classifier.choosing import Chosen, resolve_time
     from graphheat.classifier.fitting import with_notes
     from graphheat.cli import run_folder
     from graphheat.training import prepare, settings_for, train
     from graphheat.training.checkpoint import FILENAME
 
-    task = bar.add_task("choice of s", total=None, detail="", visible=False)
-    chosen = resolve_time(
-        graph,
-        recipe,
-        s,
-        changes,
-        threads=threads,
-        callback=lambda e: bar.update(
-            task, visible=True, completed=e.step, total=e.steps, detail=e.text
-        ),
-    )
-    bar.remove_task(task)
-    settings = settings_for(graph, recipe, **chosen.settings)
-    task = bar.add_task("kernel", total=graph.n, detail="")
-    problem = prepare(
-        graph,
-        settings,
-        threads=threads,
-        progress=lambda done, n: bar.update(task, completed=done),
-    )
-    bar.remove_task(task)
+    choices: dict[bytes, Chosen] = {}
+    problems: dict[Any, Any] = {}
+
+    def ready(seed: int) -> tuple[Chosen, Any]:
+        task = bar.add_task("choice of s", total=None, detail="", visible=False)
+        chosen = resolve_time(
+            graph,
+            recipe,
+            s,
+            changes,
+            seed=seed,
+            threads=threads,
+            callback=lambda e: bar.update(
+                task, visible=True, completed=e.step, total=e.steps, detail=e.text
+            ),
+            before=choices,
+        )
+        bar.remove_task(task)
+        settings = settings_for(graph, recipe, **chosen.settings)
+        if settings not in problems:
+            task = bar.add_task("kernel", total=graph.n, detail="")
+            problems[settings] = prepare(
+                graph,
+                settings,
+                threads=threads,
+                progress=lambda done, n: bar.update(task, completed=done),
+            )
+            bar.remove_task(task)
+        return chosen, problems[settings]
+
+    ready(first)
 
     def make(seed: int, folder: Path | None, resume: bool) -> Labelling:
+        chosen, problem = ready(seed)
         task = bar.add_task(f"seed {seed}", total=problem.settings.max_epochs, detail="")
         run = train(
             problem,
@@ -215,12 +233,13 @@ def _linear_maker(
     bar: Progress,
 ) -> Maker:
     """Return what makes a seed's run of the linear recipe."""
-    from graphheat.linear import LinearRun, fit_linear
+    from graphheat.classifier.fitting import LINEAR, fit
+    from graphheat.linear import LinearRun
     from graphheat.linear.fitting import linear_settings
 
     asked = linear_settings(**changes)
     return _whole_maker(
-        partial(fit_linear, graph, threads=threads, source=source, **changes),
+        partial(fit, graph, LINEAR, threads=threads, source=source, **changes),
         lambda file, seed: LinearRun.load_matching(file, graph, seed, asked),
         bar,
     )

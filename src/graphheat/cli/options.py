@@ -138,6 +138,13 @@ class TimeType(click.ParamType):
             self.fail(f"{value!r} is neither a number nor 'auto'.", param, ctx)
 
 
+OPTIONS_OF_THEIR_OWN = {
+    "graph": "GRAPH", "recipe": "--recipe", "s": "-s", "eps": "--eps", "seed": "--seed",
+    "threads": "--threads",
+}  # fmt: skip
+PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
+
+
 class SettingType(click.ParamType):
     """A setting as NAME=VALUE; the value is a number, true, false, null or a word."""
 
@@ -150,7 +157,10 @@ class SettingType(click.ParamType):
         name, equals, text = value.partition("=")
         if not equals or not name:
             self.fail(f"{value!r} is not NAME=VALUE.", param, ctx)
+        name = name.strip()
+        if name in OPTIONS_OF_THEIR_OWN:
+            self.fail(f"give {name} as {OPTIONS_OF_THEIR_OWN[name]}.", param, ctx)
         try:
-            return name.strip(), json.loads(text)
+            return name, json.loads(PYTHON_WORDS.get(text.strip(), text))
         except ValueError:
-            return name.strip(), text.strip()
+            return name, text.strip()

@@ -57,6 +57,15 @@ def check_count(value: int, name: str, owner: str) -> int:
     return value.__index__()
 
 
+def check_flag(value: bool, name: str, owner: str) -> bool:
+    """Return ``value``, True or False, or raise."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterError(
+            f"The '{name}' parameter of {owner} must be True or False. Got {value!r} instead."
+        )
+    return bool(value)
+
+
 def check_indices(indices: ArrayLike, n: int, owner: str) -> NDArray[np.int64]:
     """Return row numbers as an array, shape (k,), or raise unless all are in [0, n)."""
     chosen = np.atleast_1d(np.asarray(indices))

@@ -119,6 +119,7 @@ def deal_folds(codes: NDArray[np.int64], seed: int) -> NDArray[np.int64] | None:
 
 def walk_path(
     diffused: Mapping[ScalingKind, Iterable[list[NDArray[Any]]]],
+    noises: Mapping[ScalingKind, float],
     shares: tuple[float, ...],
     times: Array,
     penalties: Array,
@@ -133,6 +134,8 @@ def walk_path(
     diffused
         For each scaling, then each time, then each share of a node's own: the diffused features of
         the training nodes and, below them, of the validation nodes, shape (m + v, f).
+    noises
+        For each scaling how far such a row may be off.
     taught
         Classes of the training nodes, 0 … c − 1, each at least once, shape (m,).
     """
@@ -142,7 +145,7 @@ def walk_path(
     in_shares = chain.from_iterable(diffused.values())
     for count, ((kind, s), each_share) in enumerate(zip(steps, in_shares, strict=True), start=1):
         for rows in each_share:
-            rotation = Rotation.of(rows[:m])
+            rotation = Rotation.of(rows[:m], noises[kind] if s > 0 else 0.0)
             if judges.folds is None:
                 pieces = [(np.arange(m), rotation.rotate(rows[m:]), judges.codes)]
             else:
@@ -184,8 +187,9 @@ def best_of(accuracy: Array, loss: Array) -> int:
     Notes
     -----
     Each pair of a time and a penalty is judged by the mean accuracy of itself and its eight
-    neighbours: a few hundred labels cannot tell single pairs apart, and the best of 160 would be
-    a lucky one. Next to equals, the lower loss; of equals, the first: the smallest s.
+    neighbours (at the border it stands in for those that are missing): a few hundred labels cannot
+    tell single pairs apart, and the best of hundreds would be a lucky one. Next to equals, the
+    lower loss; of equals, the first: the smallest s.
     """
     smooth = uniform_filter(accuracy, size=(1, 3, 3), mode="nearest")
     return int(np.argmax(smooth - LOSS_COUNTS * loss))
@@ -213,13 +217,13 @@ def _judged(
     result = []
     for k in range(len(penalties)):
         logits = np.concatenate(said[k])
-        sharp, loss = sharpened(logits[told], codes[told]) if told.any() else (1.0, 0.0)
+        sharp, loss = sharpness_of(logits[told], codes[told]) if told.any() else (1.0, 0.0)
         result.append((float((logits.argmax(axis=1) == codes).mean()), loss, sharp))
     accuracy, losses, sharpness = np.array(result).T
     return accuracy, losses, sharpness
 
 
-def sharpened(logits: Array, codes: NDArray[np.int64]) -> tuple[float, float]:
+def sharpness_of(logits: Array, codes: NDArray[np.int64]) -> tuple[float, float]:
     """Return what to multiply logits by, and the mean cross-entropy that is then left.
 
     A strong L2 penalty ranks classes well and is sure of none; this makes up for it. The spread of

@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 SELF_LOOPS = 1.0
 TOL = 1e-7  # of what a run keeps
 PATH_TOL = 1e-4  # of what only a choice is made with; float32 does
+NOISE = {TOL: 1e-6, PATH_TOL: 1e-4}  # what rows of length 1 may be off by, generously
 PATH_BYTES = 3e8  # that diffused rows of several times may take together
 
 
@@ -57,6 +58,11 @@ class Diffusion:
 
     def _kernel(self, s: float, tol: float) -> HeatKernel:
         return HeatKernel(self.graph, s, tol=tol, self_loops=SELF_LOOPS, threads=self.threads)
+
+    def noise(self, tol: float) -> float:
+        """Return how far a diffused row may be off, as a length."""
+        squares = (self.features * self.features).sum()
+        return NOISE[tol] * float(np.sqrt(squares / self.graph.n))
 
     def spread(self, block: NDArray[Any], s: float) -> Array:
         """Return the diffused columns, shape (n, k)."""

@@ -28,7 +28,7 @@ from graphheat.linear.choice import (
     deal_folds,
     walk_path,
 )
-from graphheat.linear.diffusion import Diffusion
+from graphheat.linear.diffusion import PATH_TOL, TOL, Diffusion
 from graphheat.linear.regression import Rotation, fit_logistic
 from graphheat.linear.run import LinearRun, LinearSettings
 from graphheat.training.holdout import Roles, assign_roles
@@ -43,14 +43,14 @@ UNTAUGHT = 30.0  # how far below every other logit a class without labels is put
 
 def linear_settings(s: Any = "auto", l2: Any = "auto", **changes: Any) -> LinearSettings:
     """Return checked settings; None means ``"auto"``."""
-    scaling, own = changes.pop("scaling", None) or "auto", changes.pop("own", "auto")
+    scaling, own = changes.pop("scaling", None) or "auto", changes.pop("own", None)
     if changes:
         raise ParameterError(
             f"The linear recipe has no setting {sorted(changes)[0]!r}; it has s, l2, scaling and "
             "own."
         )
     choose("fit", "scaling", scaling, ("auto", *get_args(ScalingKind)))
-    s, l2 = ("auto" if value is None else value for value in (s, l2))
+    s, l2, own = ("auto" if value is None else value for value in (s, l2, own))
     if s != "auto":
         s = check_s(s, "fit")
     if l2 != "auto":
@@ -129,7 +129,8 @@ def fit_linear(
         path, notes = _choose(diffusions, asked, train, val, taught, codes, seed, callback)
         diffusion = diffusions[path.form.scaling].keeping(path.form.own)
         chosen_s, chosen_l2 = _chosen(asked, path)
-        rotation = Rotation.of(diffusion.rows(train, chosen_s))
+        noise = diffusion.noise(TOL) if chosen_s > 0 else 0.0
+        rotation = Rotation.of(diffusion.rows(train, chosen_s), noise)
         inner, intercepts = fit_logistic(
             rotation.coordinates, taught, len(present), chosen_l2 * rotation.variance, accuracy=1e-9
         )
@@ -232,7 +233,8 @@ def _choose(
     diffused = {
         kind: diffusion.path(looked_at, times, shares) for kind, diffusion in diffusions.items()
     }
-    return walk_path(diffused, shares, times, penalties, taught, judges, callback), notes
+    noises = {kind: diffusion.noise(PATH_TOL) for kind, diffusion in diffusions.items()}
+    return walk_path(diffused, noises, shares, times, penalties, taught, judges, callback), notes
 
 
 def _chosen(asked: LinearSettings, path: Path) -> tuple[float, float]:

@@ -43,14 +43,19 @@ class Rotation:
     variance: float
 
     @classmethod
-    def of(cls, rows: NDArray[Any]) -> Rotation:
-        """Rotate training rows, shape (m, f)."""
+    def of(cls, rows: NDArray[Any], noise: float = 0.0) -> Rotation:
+        """Rotate training rows, shape (m, f), each known but for an error of length ``noise``.
+
+        Directions in which they differ by no more than that are left out: a penalty in units of
+        the rows' variance would make much of them where rows are next to equal.
+        """
         rows = np.asarray(rows, dtype=np.float64)
         center = rows.mean(axis=0)
         centred = rows - center
         wide = rows.shape[1] > rows.shape[0]
         squares, vectors = eigh(centred @ centred.T if wide else centred.T @ centred)
-        kept = squares > NEGLIGIBLE * max(squares.max(initial=0.0), np.finfo(float).tiny)
+        least = NEGLIGIBLE * max(squares.max(initial=0.0), np.finfo(float).tiny)
+        kept = squares > max(least, len(rows) * noise**2)
         lengths, vectors = np.sqrt(squares[kept]), vectors[:, kept]
         left = vectors if wide else centred @ (vectors / lengths)
         right = centred.T @ (vectors / lengths) if wide else vectors

@@ -182,7 +182,11 @@ def sharpened(p: Tensor, temperature: float) -> Tensor:
             [0.9000, 0.1000]])
     """
     powers = p.pow(1 / temperature)
-    return powers / powers.sum(dim=1, keepdim=True)
+    total = powers.sum(dim=1, keepdim=True)
+    # Where all powers are too small for a float32, the largest takes all.
+    largest = (p == p.amax(dim=1, keepdim=True)).to(p.dtype)
+    largest = largest / largest.sum(dim=1, keepdim=True)
+    return torch.where(total > 0, powers / total, largest)
 
 
 def _hold_at_zero(weight: nn.Parameter) -> None:

@@ -19,6 +19,7 @@ from torch.nn.functional import cross_entropy
 from graphheat.errors import CheckpointError, GraphError, OutputError
 from graphheat.graph import Graph
 from graphheat.heat.kernel import Progress
+from graphheat.heat.ranges import check_count
 from graphheat.training import checkpoint as checkpoint_file
 from graphheat.training.borrowing import FEW, borrow_labels
 from graphheat.training.holdout import Roles, assign_roles
@@ -73,7 +74,7 @@ def fit(
     graph
         With features and labels; its split says which labels teach, stop and test.
     recipe
-        ``"paper"``, ``"authors"`` or ``"consistent"``.
+        ``"paper"``, ``"authors"``, ``"consistent"`` or ``"normalized"``.
     seed
         Decides weights, dropout and, without validation labels, which nodes are held out.
     s, eps
@@ -123,6 +124,7 @@ def train(
     callback is told after each epoch; they play no part in the training.
     """
     seed = check_seed(seed)
+    threads = None if threads is None else check_count(threads, "threads", "fit")
     path = None if checkpoint is None else Path(checkpoint)
     saved = None
     if path is not None and path.exists():
@@ -250,8 +252,8 @@ class _Trainer:
         probabilities = self._probabilities() if self.best.weights else np.full(1, math.nan)
         if not np.isfinite(probabilities).all():
             raise GraphError(
-                "Training diverged: the features are too large for these settings. "
-                "Scale the features, or lower learning_rate."
+                "Training diverged: the features are too large for these settings, or the "
+                "settings too bold. Scale the features, or lower learning_rate."
             )
         return Run(
             **Run.graph_parts(graph, self.roles),
@@ -266,8 +268,18 @@ class _Trainer:
             reached=reached(graph, self.roles.train, settings),
             best_epoch=self.best.epoch,
             seconds=self.seconds,
-            notes=self.notes,
+            notes=self.notes + self._misfortune(),
             source=self.source,
+        )
+
+    def _misfortune(self) -> tuple[str, ...]:
+        """Say so where the last epoch came to nothing and an earlier one is what is left."""
+        last = self.history["val_loss" if len(self.roles.val) else "train_loss"][-1]
+        if math.isfinite(last):
+            return ()
+        return (
+            f"Training diverged at epoch {self.epoch}; the weights of epoch {self.best.epoch} are "
+            "kept. Lower learning_rate.",
         )
 
     def _probabilities(self) -> NDArray[np.float32]:

@@ -28,8 +28,8 @@ HISTORY_COLUMNS = ("train_loss", "val_loss", "val_accuracy")
 ROLE_NAMES = ("", "train", "val", "test", "calibration")  # files hold indices: only append
 
 SHARED_NODES = (
-    "The temperature was learned on the validation nodes, which also decided when to stop the "
-    "training: a little optimistic."
+    "The temperature was learned on the validation nodes, which also chose or stopped the model: a "
+    "little optimistic."
 )
 
 
@@ -279,7 +279,7 @@ class Run(Labelling):
 
     @property
     def recipe(self) -> str:
-        """``"paper"``, ``"authors"`` or ``"consistent"``."""
+        """``"paper"``, ``"authors"``, ``"consistent"`` or ``"normalized"``."""
         return self.settings.recipe
 
     def settings_dict(self) -> dict[str, Any]:
