@@ -46,8 +46,8 @@ def main() -> None:
     arguments = options.parse_args()
     tasks = [
         {"split": split, "way": way}
-        for way in arguments.ways.split(";")
         for split in range(arguments.splits)
+        for way in arguments.ways.split(";")
     ]
     rows = carry_out("photo", tasks, work, part=arguments.part, out=arguments.out)
     report("photo", summary(rows), whole=arguments.splits >= 20)

@@ -160,6 +160,26 @@ def test_a_run_of_fit_can_be_loaded(tmp_path):
     assert np.allclose(loaded.predict_proba(), run.probabilities)
 
 
+def test_a_loaded_linear_model_chooses_again_what_it_had_chosen(tmp_path):
+    model = GraphHeatClassifier(recipe="linear").fit(GRAPH)
+    model.save(tmp_path / "linear.safetensors")
+    again = clone(GraphHeatClassifier.load(tmp_path / "linear.safetensors")).fit(GRAPH)
+    assert np.array_equal(again.probabilities_, model.probabilities_)
+
+
+def test_a_run_of_a_system_without_a_recipe_here_is_named(tmp_path):
+    graphheat.fit(GRAPH, "lp").save(tmp_path / "lp.safetensors")
+    with pytest.raises(CheckpointError, match="holds a run of 'lp'"):
+        GraphHeatClassifier.load(tmp_path / "lp.safetensors")
+
+
+@pytest.mark.parametrize("recipe", ["paper", "linear", "lp"])
+def test_threads_are_checked_by_every_recipe(recipe):
+    with pytest.raises(ParameterError, match="'threads' parameter"):
+        graphheat.fit(GRAPH, recipe, threads=-1)
+    assert graphheat.fit(GRAPH, "lp", threads=None).recipe == "lp"
+
+
 def test_a_damaged_file_is_refused(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"garbage")
     with pytest.raises(CheckpointError, match="is damaged"):

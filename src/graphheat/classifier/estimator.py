@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from graphheat.calibration import prediction_sets
 from graphheat.calibration.sets import Score
 from graphheat.classifier.choosing import Time
-from graphheat.classifier.fitting import LINEAR, fit_heat
+from graphheat.classifier.fitting import LINEAR, fit_heat, with_notes
 from graphheat.errors import CheckpointError, ParameterError
 from graphheat.explain import Explains, Explanation, explainer_for
 from graphheat.graph import Graph
@@ -120,7 +120,8 @@ class GraphHeatClassifier(TransductiveClassifier):
         if self.recipe == LINEAR:
             if self.eps != "recipe":
                 raise ParameterError("The linear recipe diffuses without a matrix and has no eps.")
-            self._take(fit_linear(graph, s=self.s, seed=seed, threads=self.threads, **changes))
+            run = fit_linear(graph, s=self.s, seed=seed, threads=self.threads, **changes)
+            self._take(with_notes(run, graph))
             return
         run = fit_heat(
             graph, self.recipe, seed=seed, s=self.s, eps=self.eps, threads=self.threads, **changes
@@ -254,8 +255,8 @@ class GraphHeatClassifier(TransductiveClassifier):
         """Read a model that :meth:`save` or ``graphheat fit`` wrote; no pickle is involved.
 
         ``predict()``, ``predict_proba()`` and ``predictions_frame()`` answer for the fitted nodes
-        without the graph; other nodes need theirs. Parameters are those that the run has, chosen
-        ones included: to fit as before on other data, make a new classifier.
+        without the graph; other nodes need theirs. Of a network the parameters are those that it
+        has, a chosen s included: to have s chosen again on other data, make a new classifier.
         """
         header = checkpoint.read(path)[0]
         if "system" in header:
@@ -265,7 +266,8 @@ class GraphHeatClassifier(TransductiveClassifier):
             )
         if "linear" in header:
             linear = LinearRun.load(path)
-            model = cls(recipe=LINEAR, s=linear.s, l2=linear.l2, random_state=linear.seed)
+            s, l2 = (None if x == "auto" else x for x in (linear.asked.s, linear.asked.l2))
+            model = cls(recipe=LINEAR, s=s, l2=l2, random_state=linear.seed)
             return model._with(linear)
         run = Run.load(path)
         settings = run.settings
