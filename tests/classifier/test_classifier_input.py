@@ -97,7 +97,7 @@ def test_without_adjacency_the_nearest_neighbours_are_joined():
 def test_sparse_features_stay_sparse():
     fitted = model().fit(sp.csr_array(X), Y, adjacency=A)
     assert sp.issparse(fitted.graph_.features)
-    assert fitted.run_.settings.scaling == "rows"
+    assert fitted.run_.settings.scaling == "lengths"
 
 
 def test_probabilities_are_valid_everywhere_even_where_no_heat_arrives():

@@ -22,7 +22,7 @@ def shared():
 
 @pytest.fixture(scope="module")
 def apart():
-    return fit(APART, max_epochs=20)
+    return fit(APART, max_epochs=150)
 
 
 def test_the_temperature_is_learned_on_the_calibration_nodes(apart):
@@ -44,7 +44,7 @@ def test_calibration_nodes_play_no_part_in_the_training(apart):
     other = APART.from_scipy(
         APART.adjacency, APART.features, labels, classes=APART.classes, split=APART.split
     )
-    again = fit(other, max_epochs=20)
+    again = fit(other, max_epochs=150)
     assert np.array_equal(again.probabilities, apart.probabilities)
     assert again.temperature > apart.temperature
 

@@ -74,7 +74,7 @@ class GraphHeatClassifier(TransductiveClassifier):
     --------
     >>> import graphheat
     >>> graph = graphheat.datasets.block_model(400, 3, seed=0)
-    >>> model = GraphHeatClassifier(max_epochs=50, random_state=0).fit(graph)
+    >>> model = GraphHeatClassifier(s=2.0, max_epochs=50, random_state=0).fit(graph)
     >>> model.predict().shape, bool(model.score() > 0.7)
     ((400,), True)
     """

@@ -94,7 +94,8 @@ def fit_linear(
         ``scaling``: ``"rows"``, ``"columns"``, ``"rarity"`` or ``"none"``; default: for features
         that are mostly zeros ``"rows"`` or ``"rarity"``, whichever the labels that choose like
         better, otherwise ``"columns"``. ``own``: the share of a node's own features that is not
-        diffused; default: 0 or 0.2, chosen with s, and 0 where s is given or nothing can be chosen.
+        diffused; default: 0 or 0.2, chosen with s on validation labels, and 0 where s is given or
+        there are none.
 
     Notes
     -----
@@ -201,9 +202,13 @@ def _choose(
     callback: Callback | None,
 ) -> tuple[Path, tuple[str, ...]]:
     """Return what was tried, and what to tell of it; ``codes`` are the validation nodes'."""
-    shares = SHARES if asked.own == "auto" else (float(asked.own),)
+    shares: tuple[float, ...] = SHARES if len(val) else SHARES[:1]  # folds are fitted often enough
+    if asked.own != "auto":
+        shares = (float(asked.own),)
     nothing = Path.nothing(Form(next(iter(diffusions)), shares[0]))
-    open_ones = [name for name in ("s", "l2", "own") if getattr(asked, name) == "auto"]
+    open_ones = [name for name in ("s", "l2") if getattr(asked, name) == "auto"]
+    if len(shares) > 1:
+        open_ones.append("own")
     if len(diffusions) > 1:
         open_ones.append("scaling")
     if not open_ones:
