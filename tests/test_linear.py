@@ -78,7 +78,9 @@ def test_heat_solves_what_features_alone_cannot():
 def test_the_choice_is_no_graph_where_edges_know_nothing():
     graph = block_model(1000, 4, homophily=0.25, feature_strength=6.0, seed=1)
     assert fit_linear(graph, own=0.0).s <= 1
-    assert fit_linear(graph).val_accuracy >= fit_linear(graph, s=0).val_accuracy - 0.01
+    run = fit_linear(graph)
+    assert run.s <= 1 or run.own > 0
+    assert run.val_accuracy >= fit_linear(graph, s=0).val_accuracy - 0.01
 
 
 def test_the_path_holds_every_pair_and_the_chosen_row_is_the_runs():

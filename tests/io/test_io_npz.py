@@ -81,6 +81,11 @@ def graphs(draw):
     )
 
 
+def test_ids_that_numpy_cannot_tell_apart_are_refused():
+    with pytest.raises(GraphError, match="must be distinct"):
+        Graph.from_scipy(np.zeros((2, 2)), nodes=["a", "a\0"])
+
+
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -10,13 +10,13 @@ import numpy as np
 
 from graphheat.baselines import SYSTEMS
 from graphheat.baselines.fitting import fit_system
-from graphheat.classifier.choosing import Chosen, Time, resolve_time
+from graphheat.classifier.choosing import Time
 from graphheat.classifier.fitting import LINEAR, check_recipe, fit, with_notes
+from graphheat.classifier.preparing import Preparation
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph
 from graphheat.linear import fit_linear
-from graphheat.training import Settings, prepare, settings_for, train
-from graphheat.training.problem import Problem
+from graphheat.training import train
 from graphheat.training.run import Labelling
 
 
@@ -130,16 +130,11 @@ def _one_run(
         if first.path.by != "cross-validation":  # nothing was drawn: all seeds give one run
             return lambda seed: replace(first, seed=seed)
         return lambda seed: fit(graph, LINEAR, s=s, seed=seed, threads=threads, **changes)
-    choices: dict[bytes, Chosen] = {}
-    problems: dict[Settings, Problem] = {}
+    preparation = Preparation(graph, recipe, s, {**changes, "eps": eps}, threads=threads)
 
     def run_seed(seed: int) -> Labelling:
-        chosen = resolve_time(
-            graph, recipe, s, {**changes, "eps": eps}, seed=seed, threads=threads, before=choices
-        )
-        settings = settings_for(graph, recipe, **chosen.settings)
-        if settings not in problems:
-            problems[settings] = prepare(graph, settings, threads=threads)
-        return with_notes(train(problems[settings], seed, threads=threads), graph, chosen.notes)
+        chosen = preparation.choose(seed)
+        run = train(preparation.problem(chosen), seed, threads=threads)
+        return with_notes(run, graph, chosen.notes)
 
     return run_seed

@@ -137,46 +137,30 @@ def _heat_maker(
     bar: Progress,
     first: int,
 ) -> Maker:
-    """Get ready for the first seed's run, and return what makes a seed's run.
-
-    Seeds share the choice of s as far as the same nodes calibrate, and the kernel as far as they
-    have one s.
-    """
-    from graphheat.classifier.choosing import Chosen, resolve_time
+    """Get ready for the first seed's run, and return what makes a seed's run."""
+    from graphheat.classifier.choosing import Chosen
     from graphheat.classifier.fitting import with_notes
+    from graphheat.classifier.preparing import Preparation
     from graphheat.cli import run_folder
-    from graphheat.training import prepare, settings_for, train
+    from graphheat.training import train
     from graphheat.training.checkpoint import FILENAME
+    from graphheat.training.problem import Problem
 
-    choices: dict[bytes, Chosen] = {}
-    problems: dict[Any, Any] = {}
+    preparation = Preparation(graph, recipe, s, changes, threads=threads)
 
-    def ready(seed: int) -> tuple[Chosen, Any]:
+    def ready(seed: int) -> tuple[Chosen, Problem]:
         task = bar.add_task("choice of s", total=None, detail="", visible=False)
-        chosen = resolve_time(
-            graph,
-            recipe,
-            s,
-            changes,
-            seed=seed,
-            threads=threads,
-            callback=lambda e: bar.update(
+        chosen = preparation.choose(
+            seed,
+            lambda e: bar.update(
                 task, visible=True, completed=e.step, total=e.steps, detail=e.text
             ),
-            before=choices,
         )
         bar.remove_task(task)
-        settings = settings_for(graph, recipe, **chosen.settings)
-        if settings not in problems:
-            task = bar.add_task("kernel", total=graph.n, detail="")
-            problems[settings] = prepare(
-                graph,
-                settings,
-                threads=threads,
-                progress=lambda done, n: bar.update(task, completed=done),
-            )
-            bar.remove_task(task)
-        return chosen, problems[settings]
+        task = bar.add_task("kernel", total=graph.n, detail="")
+        problem = preparation.problem(chosen, lambda done, n: bar.update(task, completed=done))
+        bar.remove_task(task)
+        return chosen, problem
 
     ready(first)
 

@@ -91,11 +91,11 @@ def fit_linear(
     callback
         Told of each s along the path.
     **changes
-        ``scaling``: ``"rows"``, ``"columns"``, ``"rarity"`` or ``"none"``; default: for features
-        that are mostly zeros ``"rows"`` or ``"rarity"``, whichever the labels that choose like
-        better, otherwise ``"columns"``. ``own``: the share of a node's own features that is not
-        diffused; default: 0 or 0.2, chosen with s on validation labels, and 0 where s is given or
-        there are none.
+        ``scaling``: as for :class:`~graphheat.training.Settings`, or ``"rarity"``; default: for
+        features that are mostly zeros ``"rows"`` or ``"rarity"``, whichever the labels that choose
+        like better, otherwise ``"columns"``. ``own``: the share of a node's own features that is
+        not diffused; default: 0 or 0.2, chosen with s on validation labels, and 0 where s is given
+        or there are none.
 
     Notes
     -----

@@ -12,11 +12,33 @@ from numpy.typing import NDArray
 
 from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
+from graphheat.training.holdout import Roles
+from graphheat.training.problem import Problem
+from graphheat.training.recipes import ConsistentSettings
 
 FEW = 5  # labels a class in the mean, below which nodes borrow
 TIME = 30.0
 SHARE = 0.25  # of all nodes that borrow, the same number for each class
 FAINT = 1e-6  # share of a class's heat that says nothing
+
+
+def teachers(
+    problem: Problem, roles: Roles
+) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[str, ...]]:
+    """Return the nodes that teach, what they teach, and what to tell of the roles."""
+    train, graph = roles.train, problem.graph
+    labels = graph.labels[train]
+    notes = () if roles.note is None else (roles.note,)
+    if not isinstance(problem.settings, ConsistentSettings):
+        return train, labels, notes
+    nodes, codes = borrow_labels(graph, train, self_loops=problem.settings.self_loops)
+    if not len(nodes):
+        return train, labels, notes
+    sentence = (
+        f"There are fewer than {FEW} labels a class to learn from, so {len(nodes):,} more nodes "
+        "teach the class whose labels' heat reaches them most."
+    )
+    return np.append(train, nodes), np.append(labels, codes), (*notes, sentence)
 
 
 def borrow_labels(

@@ -21,7 +21,7 @@ from graphheat.graph import Graph
 from graphheat.heat.kernel import Progress
 from graphheat.heat.ranges import check_count
 from graphheat.training import checkpoint as checkpoint_file
-from graphheat.training.borrowing import FEW, borrow_labels
+from graphheat.training.borrowing import teachers
 from graphheat.training.holdout import Roles, assign_roles
 from graphheat.training.learner import LabelLearner, Learner, Lesson, ViewLearner
 from graphheat.training.network import build_network
@@ -337,25 +337,6 @@ class _Trainer:
             torch.set_rng_state(tensors["random"])
         except (KeyError, RuntimeError, ValueError) as error:
             raise CheckpointError(f"The checkpoint does not fit this network: {error}.") from error
-
-
-def teachers(
-    problem: Problem, roles: Roles
-) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[str, ...]]:
-    """Return the nodes that teach, what they teach, and what to tell of the roles."""
-    train, graph = roles.train, problem.graph
-    labels = graph.labels[train]
-    notes = () if roles.note is None else (roles.note,)
-    if not isinstance(problem.settings, ConsistentSettings):
-        return train, labels, notes
-    nodes, codes = borrow_labels(graph, train, self_loops=problem.settings.self_loops)
-    if not len(nodes):
-        return train, labels, notes
-    sentence = (
-        f"There are fewer than {FEW} labels a class to learn from, so {len(nodes):,} more nodes "
-        "teach the class whose labels' heat reaches them most."
-    )
-    return np.append(train, nodes), np.append(labels, codes), (*notes, sentence)
 
 
 def build_learner(problem: Problem, lesson: Lesson, seed: int) -> Learner:
