@@ -5,7 +5,6 @@ export interface RunHeader {
   seed: number;
   s: number;
   eps: number | null;
-  K: number;
   test_accuracy: number | null;
   val_accuracy: number | null;
   notes: string[];
@@ -77,6 +76,8 @@ export interface Scene {
   probabilities: Float32Array | null;
   calibrated: Float32Array | null;
   confidence: Float32Array | null;
+  /** What may be said of it: without nodes to calibrate on it is the model's own. */
+  confidenceName: string;
   sets: Uint8Array | null;
   reasons: Reasons | null;
 }
@@ -183,6 +184,7 @@ function assemble(header: Header, block: Block, need: Need): Scene {
     probabilities,
     calibrated,
     confidence,
+    confidenceName: better ? "calibrated confidence" : "confidence",
     sets: block<Uint8Array>("sets"),
     reasons: reasonsOf(block),
   };

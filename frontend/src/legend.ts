@@ -25,7 +25,7 @@ export class Legend {
       case "label":
         return this.classes(scene.labels);
       case "confidence":
-        return [this.ramp("calibrated confidence", theme.confidence, (1 / Math.max(1, scene.classes.length)).toFixed(2), "1")];
+        return [this.ramp(scene.confidenceName, theme.confidence, (1 / Math.max(1, scene.classes.length)).toFixed(2), "1")];
       case "split": {
         const roles = Array.from(scene.roles);
         return SPLIT_NAMES.map((name, role) => [name, role, roles.filter((r) => r === role).length] as const)

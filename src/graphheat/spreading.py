@@ -67,7 +67,7 @@ class HeatLabelSpreading(TransductiveClassifier):
             check_number(value, name, "HeatLabelSpreading", 0.0, 1.0, left="open", right="open")
             for name, value in (("eps", self.eps), ("tol", self.tol))
         )
-        known = _teachers(graph)
+        known = graph.training_nodes
         if not len(known):
             raise GraphError("There is no label to spread. Label at least one node.")
         codes = graph.labels[known]
@@ -86,13 +86,3 @@ class HeatLabelSpreading(TransductiveClassifier):
             "HeatLabelSpreading labels only the nodes it was fitted on. "
             "Fit it again on a graph that holds the new ones."
         )
-
-
-def _teachers(graph: Graph) -> NDArray[np.int64]:
-    """Return the train part; without one, every labelled node that no other part has."""
-    if "train" in graph.split:
-        return graph.split["train"]
-    free = graph.labels >= 0
-    for part in ("val", "calibration", "test"):
-        free[graph.split.get(part, np.empty(0, np.int64))] = False
-    return np.flatnonzero(free)

@@ -133,15 +133,7 @@ def suitability(graph: Graph) -> Suitability:
 
 def known_nodes(graph: Graph) -> NDArray[np.int64]:
     """Return the labelled nodes that may be looked at before testing, sorted."""
-    may = np.zeros(graph.n, dtype=bool)
-    if "train" in graph.split:
-        may[graph.split["train"]] = True
-    else:
-        may[:] = True
-        for role in ("test", "calibration"):
-            may[graph.split.get(role, np.empty(0, np.int64))] = False
-    may[graph.split.get("val", np.empty(0, np.int64))] = True
-    return np.flatnonzero(may & (graph.labels >= 0))
+    return np.union1d(graph.training_nodes, graph.split.get("val", np.empty(0, np.int64)))
 
 
 class _Pairs(NamedTuple):

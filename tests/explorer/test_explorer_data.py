@@ -15,6 +15,7 @@ from graphheat.explorer.data import EXPLAINED, SOURCES, graph_data, run_data
 from graphheat.explorer.part import choose_part
 from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
+from graphheat.linear import fit_linear
 from graphheat.training import fit
 
 BLOCKS = block_model(120, 3, degree=5, features=8, labels_per_class=4, seed=0)
@@ -144,6 +145,20 @@ def test_listed_sources_and_the_rest_sum_to_the_logits(run, whole):
         assert classes[k, 0] == run.predicted[node]
     by_hop = blocks["why_hops"].reshape(m, 2, -1).sum(axis=2)
     assert np.abs(by_hop - totals).max() < 1e-4
+
+
+def test_a_linear_run_has_reasons_too(whole):
+    run = fit_linear(BLOCKS)
+    header, blocks = run_data(run, BLOCKS, whole)
+    assert (header["run"]["recipe"], header["run"]["s"]) == ("linear", run.s)
+    m = min(EXPLAINED, 120)
+    totals = blocks["why_given"].reshape(m, SOURCES, 2).sum(axis=1)
+    totals += blocks["why_rest"].reshape(m, 2)
+    every = np.arange(m)
+    p = run.probabilities[blocks["why_nodes"]]
+    first, second = blocks["why_classes"].reshape(m, 2).T
+    odds = np.log(p[every, first] / p[every, second])
+    assert np.abs(totals[:, 0] - totals[:, 1] - odds).max() < 1e-4
 
 
 def test_a_run_without_validation_nodes_has_no_sets(whole, run):

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+import graphheat
 from graphheat.datasets import block_model
 from graphheat.errors import GraphError, OutputError, ParameterError
 from graphheat.explorer import write_page
@@ -143,6 +144,8 @@ def test_refusals(tmp_path):
         write_page(run, tmp_path / "page.html")
     with pytest.raises(GraphError, match="not the graph that this run was fitted on"):
         write_page(run, tmp_path / "page.html", graph=block_model(60, 3, seed=5))
+    with pytest.raises(GraphError, match="not of lp"):
+        write_page(graphheat.fit(BLOCKS, "lp"), tmp_path / "page.html", graph=BLOCKS)
     with pytest.raises(OutputError, match="there is no folder"):
         write_page(BLOCKS, tmp_path / "no" / "page.html")
     with pytest.raises(OutputError, match="is a folder"):

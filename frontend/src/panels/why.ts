@@ -49,9 +49,9 @@ export class WhyPanel {
     return h(
       "p",
       { class: "story" },
-      "Predicted ", classChip(this.explorer, guess), " with calibrated confidence ",
+      "Predicted ", classChip(this.explorer, guess), ` with ${scene.confidenceName} `,
       h("b", {}, percent(scene.confidence![node])),
-      scene.header.run!.temperature === null ? "" : ` (the network itself says ${percent(raw)}).`,
+      scene.header.run!.temperature === null ? "" : ` (the model itself says ${percent(raw)}).`,
       h("span", { class: truth === guess ? "right" : truth < 0 ? null : "wrong" }, outcome),
     );
   }

@@ -12,7 +12,7 @@ from graphheat.cli.options import common, graph_source, open_graph
 
 if TYPE_CHECKING:
     from graphheat.graph import Graph
-    from graphheat.training import Run
+    from graphheat.training.run import Labelling
 
 
 @click.command()
@@ -56,7 +56,7 @@ def explore(
     check_writable(out)
     given = Path(source["graph"])
     is_run = given.is_dir() or given.suffix == ".safetensors"
-    shown: Graph | Run
+    shown: Graph | Labelling
     if is_run:
         shown, graph = _open_run(source, run_graph)
     else:
@@ -95,16 +95,9 @@ def explore(
     display.say(f"Open it in a browser: {out}")
 
 
-def _open_run(source: dict[str, Any], run_graph: str | None) -> tuple[Run, Graph]:
+def _open_run(source: dict[str, Any], run_graph: str | None) -> tuple[Labelling, Graph]:
     from graphheat.cli import run_folder
     from graphheat.cli.run_graph import graph_of
-    from graphheat.errors import GraphError
-    from graphheat.training import Run
 
     run = run_folder.load_run(source["graph"])
-    if not isinstance(run, Run):
-        raise GraphError(
-            f"A page shows runs of GraphHeat, not of {run.recipe}. Give its graph to see "
-            "the heat alone."
-        )
     return run, graph_of(run, source, run_graph)

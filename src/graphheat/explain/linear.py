@@ -105,6 +105,18 @@ class LinearExplainer:
             else None,
         )
 
+    def contributions(
+        self, index: int, codes: list[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what every node's features gave to logits of ``index``, and the constants.
+
+        Returns
+        -------
+        tuple
+            Contributions, shape (n, len(codes)), and constants, shape (len(codes),).
+        """
+        return self._reach(index)[0][:, None] * self._own[:, codes], self.run.bias[codes]
+
     def without(self, node: Any, removed: Any) -> Counterfactual:
         """Return what ``node`` would be told if the features of ``removed`` were all 0.
 

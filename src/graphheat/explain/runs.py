@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from graphheat.errors import GraphError
 from graphheat.explain.explanation import Explanation
 from graphheat.explain.linear import LinearExplainer
@@ -20,6 +23,14 @@ class Explains(Protocol):
 
     def explain(self, node: Any, *, label: Any = None) -> Explanation:
         """Return what each source gave to a logit of ``node``."""
+
+    def contributions(
+        self, index: int, codes: list[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what every node gave to logits of row ``index``, and the constants.
+
+        Contributions have shape (n, len(codes)), constants (len(codes),).
+        """
 
 
 @singledispatch

@@ -11,11 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphheat.calibration import expected_calibration_error, prediction_sets
-from graphheat.explain import Explainer
+from graphheat.explain import explainer_for
 from graphheat.explorer.part import Part
 from graphheat.graph import Graph
-from graphheat.training import Run
-from graphheat.training.run import ROLE_NAMES, SHARED_NODES
+from graphheat.training.run import ROLE_NAMES, SHARED_NODES, Labelling
 
 Blocks = dict[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
@@ -67,17 +66,17 @@ def graph_data(graph: Graph, part: Part, places: NDArray[Any]) -> tuple[dict[str
 
 
 def run_data(
-    run: Run, graph: Graph, part: Part, *, progress: Progress | None = None
+    run: Labelling, graph: Graph, part: Part, *, progress: Progress | None = None
 ) -> tuple[dict[str, Any], Blocks]:
     """Return what a fitted run adds to header and blocks."""
     rows, p = part.rows, np.asarray(run.probabilities, dtype=np.float64)
     T, role, test = run.temperature, run.calibration_role, run.members("test")
+    settings = run.settings_dict()
     about: dict[str, Any] = {
-        "recipe": run.settings.recipe,
+        "recipe": run.recipe,
         "seed": run.seed,
-        "s": run.settings.s,
-        "eps": run.settings.eps,
-        "K": run.settings.K,
+        "s": settings["s"],
+        "eps": settings.get("eps"),
         "test_accuracy": run.test_accuracy,
         "val_accuracy": run.val_accuracy,
         "notes": [str(note) for note in run.notes],
@@ -111,7 +110,11 @@ def run_data(
 
 
 def _reasons(
-    run: Run, graph: Graph, part: Part, confidence: NDArray[np.float64], progress: Progress | None
+    run: Labelling,
+    graph: Graph,
+    part: Part,
+    confidence: NDArray[np.float64],
+    progress: Progress | None,
 ) -> Blocks:
     """Return the largest sources of the least confident nodes, for the two most probable classes.
 
@@ -124,7 +127,7 @@ def _reasons(
     m = len(chosen)
     position = np.full(graph.n, -1, dtype=np.int64)
     position[part.rows] = np.arange(len(part.rows))
-    explainer = Explainer(run, graph)
+    explainer = explainer_for(run, graph)
     classes = np.zeros((m, 2), dtype=np.uint16)
     sources = np.full((m, SOURCES), 2**32 - 1, dtype=np.uint32)
     given = np.zeros((m, SOURCES, 2), dtype=np.float32)

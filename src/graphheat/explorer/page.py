@@ -19,7 +19,7 @@ from graphheat.explorer.part import MAX_EDGES, MAX_NODES, choose_part
 from graphheat.graph import Graph
 from graphheat.heat.ranges import check_eps, check_s
 from graphheat.io import check_writable, replacing
-from graphheat.training import Run
+from graphheat.training.run import Labelling
 
 # script-src and style-src name the page's own two by their hashes; no connection of any kind.
 POLICY = (
@@ -80,7 +80,7 @@ class Page:
 
 
 def write_page(
-    source: Graph | Run,
+    source: Graph | Labelling,
     path: str | os.PathLike[str],
     *,
     graph: Graph | None = None,
@@ -98,7 +98,7 @@ def write_page(
     Parameters
     ----------
     source
-        A graph, or a finished run.
+        A graph, or a finished run of GraphHeat, the linear recipe included.
     path
         The HTML file; it is replaced as a whole.
     graph
@@ -120,8 +120,14 @@ def write_page(
     *Cost*: layout in seconds for Pubmed; explaining 1,000 labels of a run takes as long again.
     *Deterministic*: the same file, byte for byte, for the same input on the same machine.
     """
-    run = source if isinstance(source, Run) else None
-    if run is not None:
+    run: Labelling | None = None
+    if isinstance(source, Labelling):
+        run = source
+        if run.reached_nodes() is None:
+            raise GraphError(
+                f"A page shows runs of GraphHeat, not of {run.recipe}. Give its graph to see "
+                "the heat alone."
+            )
         if graph is None:
             raise GraphError("A run does not hold its edges; give its graph with graph=….")
         if graph.fingerprint != run.fingerprint:
@@ -129,10 +135,10 @@ def write_page(
                 f"{graph.name} is not the graph that this run was fitted on; its edges, features, "
                 "labels, ids or split differ. Give that graph."
             )
-        s = run.settings.s if s is None else s
-        eps = run.settings.eps if eps is None else eps
+        settings = run.settings_dict()
+        s = settings["s"] if s is None else s
+        eps = settings.get("eps") if eps is None else eps
     else:
-        assert isinstance(source, Graph)
         graph = source
     s = check_s(3.0 if s is None else s, "write_page")
     eps = check_eps(1e-4 if eps is None else eps, "write_page")

@@ -252,6 +252,16 @@ class Graph:
         """Count nodes, edges, components, isolated nodes, labels and homophily."""
         return summarize(self)
 
+    @property
+    def training_nodes(self) -> NDArray[np.int64]:
+        """Rows to learn from: the train part, or without one the labels that no other part has."""
+        if "train" in self.split:
+            return self.split["train"]
+        free = self.labels >= 0
+        for part in ("val", "calibration", "test"):
+            free[self.split.get(part, np.empty(0, np.int64))] = False
+        return np.flatnonzero(free)
+
     @cached_property
     def _position(self) -> dict[Any, int]:
         return {node: index for index, node in enumerate(self.nodes.tolist())}

@@ -93,12 +93,7 @@ def _of_split(graph: Graph, seed: int) -> Roles:
     empty = np.empty(0, dtype=np.int64)
     val, test, apart = (graph.split.get(name, empty) for name in ("val", "test", "calibration"))
     known = graph.labels >= 0
-    if "train" in graph.split:
-        train = graph.split["train"]
-    else:
-        free = known.copy()
-        free[val] = free[test] = free[apart] = False
-        train = np.flatnonzero(free)
+    train = graph.training_nodes
     if not len(train):
         raise GraphError(
             "There is no labelled node to learn from. Label at least one node of each class."
