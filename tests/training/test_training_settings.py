@@ -48,6 +48,12 @@ def test_the_authors_recipe_differs_in_diagonal_and_stopping_alone():
     assert different == {"recipe", "zero_diagonal", "stopping"}
 
 
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_somebodys_own_cora_is_not_the_papers(recipe):
+    graph = block_model(60, 3, features=5, seed=0)
+    assert settings_for(replace(graph, name="cora"), recipe) == settings_for(graph, recipe)
+
+
 def test_what_is_given_wins():
     settings = settings_for(GRAPH, s=1, eps=0, K=3, hidden=np.int64(4))
     assert (settings.s, settings.eps, settings.K, settings.hidden) == (1.0, 0.0, 3, 4)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from graphheat import baselines
 from graphheat.baselines.system import Callback
+from graphheat.datasets import paper_name
 from graphheat.errors import CheckpointError
 from graphheat.graph import Graph
 from graphheat.heat.ranges import check_count
@@ -72,7 +73,7 @@ class SystemRun(Labelling):
         run = cls.load(path)
         if run.fingerprint != graph.fingerprint:
             raise CheckpointError(f"{path} belongs to another graph than {graph.name}.")
-        settings = baselines.load(system).preset(graph.name, **changes).settings()
+        settings = baselines.load(system).preset(paper_name(graph), **changes).settings()
         wanted = {"recipe": system, "seed": seed, **settings}
         found = {"recipe": run.system, "seed": run.seed, **run.settings}
         for name, value in wanted.items():
@@ -120,7 +121,7 @@ def fit_system(
     >>> run.probabilities.shape, run.test_accuracy > 0.6
     ((300, 3), True)
     """
-    chosen = baselines.load(system).preset(graph.name, **changes)
+    chosen = baselines.load(system).preset(paper_name(graph), **changes)
     chosen.check(graph)
     seed = check_seed(seed)
     split = assign_roles(graph, seed)

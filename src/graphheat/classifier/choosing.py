@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from graphheat.baselines.system import Callback
+from graphheat.datasets import paper_name
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.linear import LinearRun, fit_linear
@@ -14,7 +15,7 @@ from graphheat.linear.choice import DEFAULT_S
 from graphheat.training import settings_for
 from graphheat.training.borrowing import FEW
 from graphheat.training.holdout import assign_roles
-from graphheat.training.recipes import CHOSEN, ConsistentSettings, Settings, check_seed
+from graphheat.training.recipes import ConsistentSettings, Settings, check_seed
 from graphheat.training.scaling import ScalingKind
 
 Time = float | Literal["auto"] | None
@@ -29,7 +30,7 @@ def wants_choice(graph: Graph, recipe: str, s: Time) -> bool:
         raise ParameterError(
             f"The 's' parameter of fit must be a number or 'auto'. Got {s!r} instead."
         )
-    chosen_before = recipe == "consistent" and graph.name in CHOSEN
+    chosen_before = recipe == "consistent" and bool(paper_name(graph))
     return s == "auto" or (s is None and recipe in AUTOMATIC and not chosen_before)
 
 

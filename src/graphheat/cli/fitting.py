@@ -200,8 +200,9 @@ def _system_maker(
     """Return what makes a seed's run of a system that GraphHeat is compared with."""
     from graphheat import baselines
     from graphheat.baselines.fitting import SystemRun, fit_system
+    from graphheat.datasets import paper_name
 
-    baselines.load(system).preset(graph.name, **changes).check(graph)
+    baselines.load(system).preset(paper_name(graph), **changes).check(graph)
     return _whole_maker(
         partial(fit_system, graph, system, threads=threads or 1, source=source, **changes),
         lambda file, seed: SystemRun.load_matching(file, graph, system, seed, changes),

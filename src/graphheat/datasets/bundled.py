@@ -97,6 +97,23 @@ def info(name: str) -> DatasetInfo:
         ) from None
 
 
+def paper_name(graph: Graph) -> str:
+    """Return which data set of the paper a graph is, or ``""`` for any other.
+
+    Its name says so, and its numbers of nodes and features agree: somebody's own cora.csv is not
+    trained with Cora's settings.
+
+    Examples
+    --------
+    >>> paper_name(load("cora")), paper_name(load("karate"))
+    ('cora', '')
+    """
+    entry = _BUNDLED.get(graph.name)
+    if entry is None or entry.paper is None or graph.features is None:
+        return ""
+    return graph.name if graph.features.shape == (entry.paper.nodes, entry.paper.features) else ""
+
+
 def load(name: str) -> Graph:
     """Return a bundled graph; nothing is downloaded.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, get_args
 
+from graphheat.datasets import paper_name
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import choose
@@ -182,13 +183,13 @@ def settings_for(
     """
     choose("fit", "recipe", recipe, tuple(RECIPES))
     base = RECIPES[recipe]
-    scaling = suitable_scaling(graph)
-    if recipe == "consistent" and graph.name in CHOSEN:
-        base = replace(base, **CHOSEN[graph.name])
+    scaling, name = suitable_scaling(graph), paper_name(graph)
+    if recipe == "consistent" and name:
+        base = replace(base, **CHOSEN[name])
     elif isinstance(base, ConsistentSettings) and scaling == "rows":
         scaling = "lengths"
-    elif recipe in ("paper", "authors") and graph.name in PUBLISHED:
-        default_s, default_eps = PUBLISHED[graph.name]
+    elif recipe in ("paper", "authors") and name:
+        default_s, default_eps = PUBLISHED[name]
         base = replace(base, s=default_s, eps=default_eps)
     unknown = set(changes) - {field.name for field in fields(base)}
     if unknown:
