@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import fftconvolve
 
 from graphheat.calibration.checking import check_labelled, check_probabilities
 from graphheat.heat.ranges import check_count, check_indices
@@ -125,6 +124,8 @@ def _successes(chances: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return how probable 0 … m successes of m independent draws are, shape (m + 1,)."""
     m = len(chances)
     if m > DIRECT:
+        from scipy.signal import fftconvolve  # half a second that most runs can do without
+
         halves = _successes(chances[: m // 2]), _successes(chances[m // 2 :])
         return np.maximum(fftconvolve(*halves), 0.0)
     result = np.ones(1)
