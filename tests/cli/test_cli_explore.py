@@ -25,7 +25,7 @@ def call(*args):
 
 @pytest.fixture
 def run():
-    assert call("fit", "g.npz", "--epochs", "5", "--out", "run").exit_code == 0
+    assert call("fit", "g.npz", "--epochs", "5", "-s", "2", "--out", "run").exit_code == 0
     return "run"
 
 

@@ -23,7 +23,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def fit(*options, graph="g.npz", out="run"):
-    args = ["fit", graph, "--epochs", "8", "--out", out, *options]
+    args = ["fit", graph, "--epochs", "8", "-s", "1", "--out", out, *options]
     return CliRunner().invoke(main, [str(arg) for arg in args])
 
 
