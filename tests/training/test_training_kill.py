@@ -36,7 +36,7 @@ def run(folder, moment=None):
         sys.stdout = sys.stderr = open(os.devnull, "w")  # stdout is the parent's
         quick = ["--recipe", "paper", "--s", "1", "--eps", "0.01"]
         quick += ["--hidden", "4", "--threads", "1"]
-        main(["fit", sys.argv[1], *quick, "--epochs", "300", "--out", folder, "--resume"])
+        main(["fit", sys.argv[1], *quick, "--epochs", "150", "--out", folder, "--resume"])
     if moment is not None:
         time.sleep(moment)
         os.kill(child, signal.SIGKILL)
