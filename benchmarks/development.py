@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from interleave import report, spread
 from ledger import Task, add_part, carry_out, compared
+from search import without_test_labels
 
 import graphheat
 from graphheat import Graph
@@ -66,7 +67,7 @@ def main() -> None:
 def work(task: Task) -> dict[str, Any]:
     """Label a graph from a split."""
     graph = parted(task["graph"], task["split"])
-    settings = {**CHOSEN[task["graph"]], **task["change"]}
+    settings = {"scaling": "rows", **CHOSEN[task["graph"]], **task["change"]}
     run = graphheat.fit(graph, "consistent", seed=task["split"], threads=1, **settings)
     return {
         "judged": round(run.accuracy("test"), 4),
@@ -78,21 +79,14 @@ def work(task: Task) -> dict[str, Any]:
 
 def parted(name: str, split: int) -> Graph:
     """Return a graph without the public test labels, with a random split of the other nodes."""
-    whole = graphheat.datasets.load(name)
-    labels = whole.labels.copy()
-    labels[whole.split["test"]] = -1
+    graph = without_test_labels(graphheat.datasets.load(name))
+    labels = graph.labels
     random = np.random.default_rng(split)
     free = random.permutation(np.flatnonzero(labels >= 0))
     train = np.concatenate([free[labels[free] == code][:20] for code in np.unique(labels[free])])
     rest = free[~np.isin(free, train)]
-    return Graph.from_scipy(
-        whole.adjacency,
-        whole.features,
-        labels,
-        classes=whole.classes,
-        split={"train": np.sort(train), "val": np.sort(rest[:500]), "test": np.sort(rest[500:])},
-        name=name,
-    )
+    parts = {"train": train, "val": rest[:500], "test": rest[500:]}
+    return graph.with_split(**{role: np.sort(nodes) for role, nodes in parts.items()})
 
 
 def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

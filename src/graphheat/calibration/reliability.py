@@ -124,7 +124,7 @@ def _successes(chances: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return how probable 0 … m successes of m independent draws are, shape (m + 1,)."""
     m = len(chances)
     if m > DIRECT:
-        from scipy.signal import fftconvolve  # half a second that most runs can do without
+        from scipy.signal import fftconvolve  # half a second to load
 
         halves = _successes(chances[: m // 2]), _successes(chances[m // 2 :])
         return np.maximum(fftconvolve(*halves), 0.0)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from graphheat.errors import GraphError, ParameterError
+from graphheat.errors import ParameterError
 from graphheat.explain.explanation import Counterfactual, Explanation
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import choose
@@ -56,11 +56,7 @@ class LinearExplainer:
     """Explains node after node of one run of the linear recipe."""
 
     def __init__(self, run: LinearRun, graph: Graph, *, threads: int | None = None) -> None:
-        if graph.fingerprint != run.fingerprint:
-            raise GraphError(
-                f"{graph.name} is not the graph that this run was fitted on; its edges, features, "
-                "labels, ids or split differ. Give that graph."
-            )
+        run.check_graph(graph)
         self.run, self.graph = run, graph
         self._diffusion = Diffusion(graph, run.scaling, own=run.own, threads=threads)
         self._own = np.asarray(self._diffusion.features @ run.weights)  # ⟨x_w, W_c⟩, shape (n, c)
@@ -108,13 +104,7 @@ class LinearExplainer:
     def contributions(
         self, index: int, codes: list[int]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what every node's features gave to logits of ``index``, and the constants.
-
-        Returns
-        -------
-        tuple
-            Contributions, shape (n, len(codes)), and constants, shape (len(codes),).
-        """
+        """Return what every node's features gave to logits of ``index``, and the constants."""
         return self._reach(index)[0][:, None] * self._own[:, codes], self.run.bias[codes]
 
     def without(self, node: Any, removed: Any) -> Counterfactual:

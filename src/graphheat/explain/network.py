@@ -48,11 +48,7 @@ class Explainer:
     """
 
     def __init__(self, run: Run, graph: Graph, *, threads: int | None = None) -> None:
-        if graph.fingerprint != run.fingerprint:
-            raise GraphError(
-                f"{graph.name} is not the graph that this run was fitted on; its edges, features, "
-                "labels, ids or split differ. Give that graph."
-            )
+        run.check_graph(graph)
         unknown = sorted(set(run.weights) - UNDERSTOOD)
         if unknown:
             raise GraphError(

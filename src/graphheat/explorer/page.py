@@ -130,11 +130,7 @@ def write_page(
             )
         if graph is None:
             raise GraphError("A run does not hold its edges; give its graph with graph=….")
-        if graph.fingerprint != run.fingerprint:
-            raise GraphError(
-                f"{graph.name} is not the graph that this run was fitted on; its edges, features, "
-                "labels, ids or split differ. Give that graph."
-            )
+        run.check_graph(graph)
         settings = run.settings_dict()
         s = settings["s"] if s is None else s
         eps = settings.get("eps") if eps is None else eps

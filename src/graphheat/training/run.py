@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from graphheat import calibration
-from graphheat.errors import CheckpointError
+from graphheat.errors import CheckpointError, GraphError
 from graphheat.graph import Graph
 from graphheat.training import checkpoint
 from graphheat.training.holdout import Roles
@@ -107,6 +107,14 @@ class Labelling:
     def members(self, role: str) -> NDArray[np.int64]:
         """Return the labelled nodes of a role: row numbers, rising."""
         return np.flatnonzero((self.roles == ROLE_NAMES.index(role)) & (self.labels >= 0))
+
+    def check_graph(self, graph: Graph) -> None:
+        """Raise where this is not the graph that the run was fitted on."""
+        if graph.fingerprint != self.fingerprint:
+            raise GraphError(
+                f"{graph.name} is not the graph that this run was fitted on; its edges, features, "
+                "labels, ids or split differ. Give that graph."
+            )
 
     # ------------------------------------------------------------------ confidence
 
