@@ -8,12 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from graphheat.checks import check_choice, check_count, check_eps, check_number
 from graphheat.errors import MissingDependencyError, ParameterError
-from graphheat.graph.adjacency import choose, validate
+from graphheat.graph.adjacency import validate
 from graphheat.graph.foreign import edge_index_to_scipy
 from graphheat.heat import HeatKernel
 from graphheat.heat.chebyshev import MAX_S
-from graphheat.heat.ranges import check_count, check_eps, check_number
 
 try:
     from torch_geometric.transforms import BaseTransform
@@ -82,7 +82,7 @@ class HeatGDC(BaseTransform):
         self.self_loop_weight = check_number(
             self_loop_weight, "self_loop_weight", "HeatGDC", 0.0, float("inf")
         )
-        choose("HeatGDC", "normalization_out", normalization_out, ("col", "row", "sym", None))
+        check_choice(normalization_out, "normalization_out", "HeatGDC", ("col", "row", "sym", None))
         self.normalization_out = normalization_out
         self.tol = tol
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphheat.checks import check_number
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
-from graphheat.heat.ranges import check_number
 from graphheat.transductive import TransductiveClassifier
 
 

@@ -18,6 +18,7 @@ from graphheat.baselines.inputs import Input, network_input
 from graphheat.baselines.system import Callback, Outcome, System
 from graphheat.baselines.twolayer import TwoLayers, adam
 from graphheat.graph import Graph
+from graphheat.graph.adjacency import without_diagonal
 from graphheat.heat import normalized_adjacency
 from graphheat.nn import SparseFeatures
 from graphheat.training.holdout import Roles
@@ -116,8 +117,7 @@ def scaled_laplacian(graph: Graph) -> sp.csr_array:
 
     λ_max is computed, as in the authors' code; where an isolated node is, L_ii = 1.
     """
-    adjacency = graph.to_scipy()
-    adjacency = sp.csr_array(adjacency - sp.diags_array(adjacency.diagonal()))
+    adjacency = without_diagonal(graph.adjacency)
     identity = sp.eye_array(graph.n, format="csr")
     laplacian = identity - normalized_adjacency(adjacency)
     if graph.n <= DENSE_NODES:

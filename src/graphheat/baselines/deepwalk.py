@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphheat.baselines.neighbors import neighbor_weights
 from graphheat.baselines.one_vs_rest import OneVsRest
 from graphheat.baselines.system import Callback, Outcome, Step, System
+from graphheat.checks import check_count, check_number
 from graphheat.errors import MissingDependencyError
 from graphheat.graph import Graph
-from graphheat.heat.ranges import check_count, check_number
+from graphheat.graph.adjacency import without_diagonal
 from graphheat.training.holdout import Roles
 
 try:
@@ -138,7 +138,7 @@ class Corpus:
     """
 
     def __init__(self, graph: Graph, walks: int, length: int, seed: int) -> None:
-        self.weights = neighbor_weights(graph)
+        self.weights = without_diagonal(graph.adjacency)
         self.walks, self.length, self.seed = walks, length, seed
         degrees = self.weights.sum(axis=1)
         self.starts = np.flatnonzero(degrees > 0)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from graphheat.graph import Graph
+from graphheat.graph.adjacency import without_diagonal
 
 
 class Edges(NamedTuple):
@@ -49,9 +50,7 @@ def edges_of(graph: Graph, *, self_loops: bool) -> Edges:
     """
     adjacency = graph.to_scipy()
     if self_loops:
-        adjacency = adjacency - sp.diags_array(adjacency.diagonal()) + sp.eye_array(graph.n)
-        adjacency = sp.csr_array(adjacency)
-        adjacency.eliminate_zeros()
+        adjacency = sp.csr_array(without_diagonal(adjacency) + sp.eye_array(graph.n, format="csr"))
     coo = adjacency.tocoo()
     index = torch.tensor(np.stack([coo.row, coo.col]), dtype=torch.long)
     return Edges(index, torch.tensor(coo.data, dtype=torch.float32))

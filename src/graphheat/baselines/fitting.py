@@ -12,13 +12,12 @@ from torch import Tensor
 
 from graphheat import baselines
 from graphheat.baselines.system import Callback
+from graphheat.checks import check_count, check_seed
 from graphheat.datasets import paper_name
 from graphheat.errors import CheckpointError
 from graphheat.graph import Graph
-from graphheat.heat.ranges import check_count
 from graphheat.training import checkpoint
 from graphheat.training.holdout import assign_roles
-from graphheat.training.recipes import check_seed
 from graphheat.training.run import Labelling
 
 

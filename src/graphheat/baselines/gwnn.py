@@ -13,10 +13,9 @@ import torch
 from graphheat.baselines.eigenvectors import edges_digest
 from graphheat.baselines.filtering import Domain, FilterSystem, Map
 from graphheat.baselines.wavelets import Response, expand_response, matrix_of
+from graphheat.checks import check_choice, check_eps, check_s
 from graphheat.graph import Graph
-from graphheat.graph.adjacency import choose
 from graphheat.heat import HeatKernel, normalized_adjacency
-from graphheat.heat.ranges import check_eps, check_s
 from graphheat.nn import SparseFeatures
 from graphheat.nn.kernel_matrix import KernelMatrix
 from graphheat.nn.operator import polynomial_product, symmetric_product
@@ -87,7 +86,7 @@ class GWNN(FilterSystem):
 
     def domain(self, graph: Graph) -> Domain:
         """Return the domain of the wavelets."""
-        choose(self.title, "inverse", self.inverse, get_args(Inverse))
+        check_choice(self.inverse, "inverse", self.title, get_args(Inverse))
         s = check_s(self.s, self.title)
         if self.eps is None:
             forth, back = _products(graph, s, self.inverse)

@@ -12,13 +12,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphheat.baselines.linear_inputs import linear_inputs
-from graphheat.baselines.neighbors import neighbor_weights
 from graphheat.baselines.one_vs_rest import OneVsRest
 from graphheat.baselines.system import Callback, Outcome, Step, System
+from graphheat.checks import check_count, check_number
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
+from graphheat.graph.adjacency import without_diagonal
 from graphheat.heat.jit import compiled
-from graphheat.heat.ranges import check_count, check_number
 from graphheat.training.holdout import Roles
 
 
@@ -118,7 +118,7 @@ class ICA(System):
         self, graph: Graph, train: NDArray[np.int64], seed: int, C: float, aggregate: str
     ) -> NDArray[np.float64]:
         features = linear_inputs(graph)
-        weights = neighbor_weights(graph)
+        weights = without_diagonal(graph.adjacency)
         if aggregate == "prop":
             degree = weights.sum(axis=1)
             scale = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import cg, splu
 
-from graphheat.baselines.neighbors import neighbor_weights
 from graphheat.baselines.system import Callback, Outcome, Step, System
+from graphheat.checks import check_number
 from graphheat.graph import Graph
-from graphheat.heat.ranges import check_number
+from graphheat.graph.adjacency import without_diagonal
 from graphheat.training.holdout import Roles
 
 MAX_ITERATIONS = 1000  # of conjugate gradients; a graph that needs more is quickly factorised
@@ -85,7 +85,7 @@ class LabelPropagation(System):
     ) -> Outcome:
         """Solve for the harmonic function; see :class:`System`. The seed changes nothing."""
         self.check(graph)
-        weights = neighbor_weights(graph)
+        weights = without_diagonal(graph.adjacency)
         known = np.zeros((len(roles.train), len(graph.classes)))
         known[np.arange(len(roles.train)), graph.labels[roles.train]] = 1.0
         share = known.mean(axis=0)

@@ -14,12 +14,12 @@ from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import softmax
 
 from graphheat.baselines.linear_inputs import linear_inputs
-from graphheat.baselines.neighbors import neighbor_weights
 from graphheat.baselines.system import Callback, Outcome, Step, System
+from graphheat.checks import check_number
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
+from graphheat.graph.adjacency import without_diagonal
 from graphheat.heat.laplacian import laplacian
-from graphheat.heat.ranges import check_number
 from graphheat.training.holdout import Roles
 from graphheat.training.scaling import suitable_scaling
 
@@ -106,7 +106,7 @@ class ManiReg(System):
         if suitable_scaling(graph) == "rows":
             length = np.sqrt((X**2).sum(axis=1))
             X = sp.csr_array(sp.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ X)
-        weights = neighbor_weights(graph)
+        weights = without_diagonal(graph.adjacency)
         if self.normalized:
             L = laplacian(weights, isolated="keep")
         else:

@@ -15,8 +15,8 @@ from torch.nn.functional import dropout
 
 from graphheat.baselines.descent import Stopping, descend, seeded
 from graphheat.baselines.system import Callback, Outcome, System
+from graphheat.checks import check_choice
 from graphheat.graph import Graph
-from graphheat.graph.adjacency import choose
 from graphheat.nn import SparseFeatures
 from graphheat.training.holdout import Roles
 from graphheat.training.scaling import Scaling, suitable_scaling
@@ -91,7 +91,7 @@ class SemiEmb(System):
     ) -> Outcome:
         """Learn the network's weights; see :class:`System`."""
         self.check(graph)
-        choose(self.title, "layer", self.layer, get_args(Layer))
+        check_choice(self.layer, "layer", self.title, get_args(Layer))
         x = Scaling.learn(graph.features, suitable_scaling(graph)).apply(graph.features)
         pairs = _Pairs(graph, seed)
         embedded: dict[Layer, Tensor] = {}

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graphheat.checks import check_indices
 from graphheat.errors import ParameterError
-from graphheat.heat.ranges import check_indices
 
 
 def check_probabilities(probabilities: ArrayLike) -> NDArray[np.float64]:

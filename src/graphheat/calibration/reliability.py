@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphheat.calibration.checking import check_labelled, check_probabilities
-from graphheat.heat.ranges import check_count, check_indices
+from graphheat.checks import check_count, check_indices
 
 DIRECT = 64  # nodes whose counts are convolved one by one
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphheat.calibration.checking import check_labelled, check_probabilities
+from graphheat.checks import check_choice, check_number
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
-from graphheat.graph.adjacency import choose, validate
+from graphheat.graph.adjacency import validate
 from graphheat.heat import HeatKernel
-from graphheat.heat.ranges import check_number
 
 Score = Literal["plain", "diffused"]
 
@@ -78,7 +78,7 @@ def prediction_sets(
     >>> prediction_sets(p, [0, 1], [0, 0, -1], alpha=0.5).tolist()
     [[True, False], [True, False], [True, False]]
     """
-    choose("prediction_sets", "score", score, get_args(Score))
+    check_choice(score, "score", "prediction_sets", get_args(Score))
     p = check_probabilities(probabilities)
     rows, known = check_labelled(labels, calibration_nodes, p.shape, "prediction_sets")
     alpha = check_number(alpha, "alpha", "prediction_sets", 0.0, 1.0, left="open", right="open")

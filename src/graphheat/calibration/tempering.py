@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from graphheat.calibration.checking import check_labelled, check_probabilities
-from graphheat.heat.ranges import check_number
+from graphheat.checks import check_number
 
 STEP = 0.01  # of log T, for a second difference
 DEVIATIONS = 2.0  # from log T = 0 that count as none; 0, 1, √2 and 3 were worse on stopping nodes

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from graphheat.baselines.system import Callback
+from graphheat.checks import check_seed
 from graphheat.datasets import paper_name
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
@@ -15,7 +16,7 @@ from graphheat.linear.choice import DEFAULT_S
 from graphheat.training import settings_for
 from graphheat.training.borrowing import FEW
 from graphheat.training.holdout import assign_roles
-from graphheat.training.recipes import ConsistentSettings, Settings, check_seed
+from graphheat.training.recipes import ConsistentSettings, Settings
 from graphheat.training.scaling import ScalingKind
 
 Time = float | Literal["auto"] | None

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphheat.graph import Graph
+from graphheat.graph.adjacency import without_diagonal
 from graphheat.heat import HeatKernel, normalized_adjacency
 from graphheat.training import Run
 
@@ -113,7 +114,7 @@ def run_kernels(run: Run, graph: Graph, threads: int | None = None) -> list[Kern
             continue
         matrix = sp.csr_array(heat.matrix(settings.eps).astype(np.float64))
         if settings.zero_diagonal:
-            matrix = sp.csr_array(matrix - sp.diags_array(matrix.diagonal(), format="csr"))
+            matrix = without_diagonal(matrix)
         found.append(Matrix(matrix))
     return found
 

@@ -14,11 +14,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from graphheat.checks import check_choice
 from graphheat.errors import ParameterError
 from graphheat.explain.explanation import Counterfactual, Explanation
 from graphheat.graph import Graph
-from graphheat.graph.adjacency import choose
-from graphheat.heat.neighborhood import hop_distances
+from graphheat.graph.hops import hop_distances
 from graphheat.linear import LinearRun
 from graphheat.linear.diffusion import Diffusion
 from graphheat.training.run import ROLE_NAMES
@@ -63,7 +63,7 @@ class LinearExplainer:
 
     def explain(self, node: Any, *, label: Any = None, view: View = "sources") -> Explanation:
         """Return what gave a logit of ``node`` its value, as :func:`explain_linear` does."""
-        choose("explain_linear", "view", view, ("sources", "labels"))
+        check_choice(view, "view", "explain_linear", ("sources", "labels"))
         run, index = self.run, self.graph.index_of(node)
         code = int(run.predicted[index])
         if label is not None:
@@ -127,7 +127,7 @@ class LinearExplainer:
         """Return what every node's features count for, shape (n,), and their distances, (n,)."""
         reach = self._diffusion.weights(np.array([index]), self.run.s)[0]
         # Where heat does not arrive, rounding would leave sources of 1e-20.
-        hops = hop_distances(self.graph, index)
+        hops = hop_distances(self.graph.adjacency, index)
         return np.where(hops >= 0, reach, 0.0), hops
 
     def _without(

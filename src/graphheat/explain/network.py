@@ -21,7 +21,7 @@ from graphheat.errors import GraphError, ParameterError
 from graphheat.explain.explanation import Counterfactual, Explanation
 from graphheat.explain.kernels import run_kernels
 from graphheat.graph import Graph
-from graphheat.heat.neighborhood import hop_distances
+from graphheat.graph.hops import hop_distances
 from graphheat.nn import SparseFeatures
 from graphheat.training import Run
 from graphheat.training.run import ROLE_NAMES
@@ -112,7 +112,7 @@ class Explainer:
             constant=float(constants[0]),
             sources=sources,
             contributions=given[sources, 0],
-            hops=hop_distances(self.graph, index)[sources],
+            hops=hop_distances(self.graph.adjacency, index)[sources],
             training=self.run.roles[sources] == TRAIN,
             nodes=self.run.nodes,
             predicted=self.run.classes[predicted],

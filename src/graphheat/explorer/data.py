@@ -14,6 +14,7 @@ from graphheat.calibration import expected_calibration_error, prediction_sets
 from graphheat.explain import explainer_for
 from graphheat.explorer.part import Part
 from graphheat.graph import Graph
+from graphheat.graph.hops import hop_distances
 from graphheat.training.run import ROLE_NAMES, SHARED_NODES, Labelling
 
 Blocks = dict[str, NDArray[Any]]
@@ -147,8 +148,10 @@ def _reasons(
         sources[k, :held] = position[largest]
         given[k, :held] = parts[largest]
         rest[k] = parts.sum(axis=0) - parts[largest].sum(axis=0) + constants
-        for hop, ring in enumerate(_rings(graph, index)):
-            by_hop[k, :, hop] = parts[ring].sum(axis=0)
+        hops = hop_distances(graph.adjacency, index)
+        ring = np.where((hops < 0) | (hops >= HOPS), HOPS - 1, hops)  # the last holds all others
+        for column in range(2):
+            by_hop[k, column] = np.bincount(ring, weights=parts[:, column], minlength=HOPS)
         if progress is not None:
             progress(k + 1, m)
     return {
@@ -159,21 +162,6 @@ def _reasons(
         "why_rest": rest,
         "why_hops": by_hop,
     }
-
-
-def _rings(graph: Graph, index: int) -> list[NDArray[np.int64]]:
-    """Return the nodes at each distance 0 … HOPS − 2, and all others."""
-    indptr, indices = graph.adjacency.indptr, graph.adjacency.indices
-    seen = np.zeros(graph.n, dtype=bool)
-    ring = np.array([index])
-    rings = []
-    for _ in range(HOPS - 1):
-        rings.append(ring)
-        seen[ring] = True
-        parts = [indices[indptr[node] : indptr[node + 1]] for node in ring]
-        ends = np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
-        ring = ends[~seen[ends]]
-    return [*rings, np.flatnonzero(~seen)]
 
 
 def _roles(graph: Graph) -> NDArray[np.uint8]:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from graphheat.checks import check_seed
 from graphheat.explorer.mesh import Points, repulsion
 from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
-from graphheat.training.recipes import check_seed
 
 PAIRWISE = 500  # nodes up to which a component's push goes from node to node
 START_TIME = 40.0  # s of the heat that smooths the start

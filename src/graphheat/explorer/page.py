@@ -11,13 +11,13 @@ from dataclasses import asdict, dataclass
 from importlib.resources import files
 from typing import Any
 
+from graphheat.checks import check_eps, check_s
 from graphheat.errors import GraphError, MissingPathError
 from graphheat.explorer.blocks import pack
 from graphheat.explorer.data import Progress, graph_data, run_data
 from graphheat.explorer.layout import lay_out
 from graphheat.explorer.part import MAX_EDGES, MAX_NODES, choose_part
 from graphheat.graph import Graph
-from graphheat.heat.ranges import check_eps, check_s
 from graphheat.io import check_writable, replacing
 from graphheat.training.run import Labelling
 

@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from graphheat.checks import check_count
 from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
-from graphheat.heat.ranges import check_count
 
 MAX_NODES = 50_000
 MAX_EDGES = 500_000

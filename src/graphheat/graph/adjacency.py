@@ -8,20 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphheat.errors import GraphError, ParameterError
+from graphheat.checks import check_choice
+from graphheat.errors import GraphError
 
 Duplicates = Literal["error", "sum", "max", "first"]
 Symmetrize = Literal["max"]
 SelfLoops = Literal["keep", "drop"]
-
-
-def choose(owner: str, name: str, value: object, allowed: tuple[object, ...]) -> None:
-    """Raise unless ``value`` is one of ``allowed``."""
-    if value not in allowed:
-        words = ", ".join(repr(a) for a in allowed)
-        raise ParameterError(
-            f"The '{name}' parameter of {owner} must be one of {words}. Got {value!r} instead."
-        )
 
 
 def from_pairs(
@@ -53,7 +45,7 @@ def from_pairs(
     ids
         What to call the nodes in messages, shape (n,); default: their indices.
     """
-    choose("an edge list", "duplicates", duplicates, ("error", "sum", "max", "first"))
+    check_choice(duplicates, "duplicates", "an edge list", ("error", "sum", "max", "first"))
     source = np.asarray(source, dtype=np.int64).ravel()
     target = np.asarray(target, dtype=np.int64).ravel()
     if weight is None:
@@ -124,8 +116,8 @@ def validate(
 
     The copy is float64, sorted, without stored zeros, with int32 indices when they fit.
     """
-    choose("a graph", "symmetrize", symmetrize, (None, "max"))
-    choose("a graph", "self_loops", self_loops, ("keep", "drop"))
+    check_choice(symmetrize, "symmetrize", "a graph", (None, "max"))
+    check_choice(self_loops, "self_loops", "a graph", ("keep", "drop"))
     given: Any = adjacency if sp.issparse(adjacency) else np.asarray(adjacency)
     if given.ndim != 2 or given.dtype.kind not in "biuf":
         raise GraphError(
@@ -142,7 +134,7 @@ def validate(
     _check_weights(matrix)
     matrix.eliminate_zeros()
     if self_loops == "drop":
-        matrix = _without_diagonal(matrix)
+        matrix = without_diagonal(matrix)
     if symmetrize == "max":
         matrix = sp.csr_array(matrix.maximum(matrix.T))
     else:
@@ -159,10 +151,13 @@ def validate(
     )
 
 
-def _without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
-    coo = matrix.tocoo()
-    off = coo.row != coo.col
-    return sp.csr_array((coo.data[off], (coo.row[off], coo.col[off])), shape=matrix.shape)
+def without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
+    """Return a copy of ``matrix``, shape (n, n), without its diagonal and without stored zeros."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    kept = (matrix.indices != rows) & (matrix.data != 0)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=matrix.shape[0]))])
+    parts = matrix.data[kept], matrix.indices[kept], indptr.astype(matrix.indptr.dtype)
+    return sp.csr_array(parts, shape=matrix.shape)
 
 
 def _entry(matrix: sp.csr_array, position: int) -> tuple[int, int]:

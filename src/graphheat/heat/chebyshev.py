@@ -21,8 +21,6 @@ from scipy.special import ive
 
 from graphheat.errors import ParameterError
 
-MAX_S = 1e6
-
 
 @dataclass(frozen=True)
 class Expansion:

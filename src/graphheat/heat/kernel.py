@@ -13,16 +13,23 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from graphheat.checks import (
+    check_choice,
+    check_count,
+    check_eps,
+    check_indices,
+    check_number,
+    check_s,
+)
 from graphheat.errors import KernelMemoryError, MissingDependencyError, ParameterError
 from graphheat.graph import Graph
-from graphheat.graph.adjacency import choose, validate
+from graphheat.graph.adjacency import validate
 from graphheat.heat import blocks, choice, compiled, probes, reference, strips
 from graphheat.heat.assembly import threshold
 from graphheat.heat.chebyshev import Expansion, expand
 from graphheat.heat.laplacian import Isolated, normalized_adjacency
 from graphheat.heat.plan import Plan, available_memory
 from graphheat.heat.push import Push
-from graphheat.heat.ranges import check_count, check_eps, check_indices, check_number, check_s
 from graphheat.heat.signals import as_columns, dense
 from graphheat.heat.strips import Progress
 
@@ -98,8 +105,8 @@ class HeatKernel:
         self.s = check_s(s, "HeatKernel")
         self.tol = check_number(tol, "tol", "HeatKernel", 0.0, 1.0, left="open", right="open")
         self.self_loops = check_number(self_loops, "self_loops", "HeatKernel", 0.0, math.inf)
-        choose("HeatKernel", "isolated", isolated, ("paper", "keep"))
-        choose("HeatKernel", "method", method, get_args(Method))
+        check_choice(isolated, "isolated", "HeatKernel", ("paper", "keep"))
+        check_choice(method, "method", "HeatKernel", get_args(Method))
         if method in ("numba", "push") and not choice.numba_is_there():
             raise MissingDependencyError(
                 f"method={method!r} needs numba: pip install numba, or pass method='scipy'."

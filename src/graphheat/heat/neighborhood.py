@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import breadth_first_order
 
 from graphheat.graph import Graph
+from graphheat.graph.hops import hop_distances
 from graphheat.heat.kernel import HeatKernel
 
 
@@ -54,7 +54,7 @@ def neighborhood(graph: Graph, index: int, s: float, eps: float = 1e-4) -> Neigh
     ([1, 2], [1, 2], 2, 4)
     """
     row = HeatKernel(graph, s).row(index, eps)
-    hops = hop_distances(graph, index)
+    hops = hop_distances(graph.adjacency, index)
     others = row.indices != index
     neighbors, weights = row.indices[others].astype(np.int64), row.data[others]
     order = np.lexsort((neighbors, -weights))  # ties by row number
@@ -70,13 +70,3 @@ def neighborhood(graph: Graph, index: int, s: float, eps: float = 1e-4) -> Neigh
         range=int(hops[neighbors].max(initial=0)),
         max_range=int(hops.max(initial=0)),
     )
-
-
-def hop_distances(graph: Graph, index: int) -> NDArray[np.int64]:
-    """Return the number of edges from ``index`` to every node, shape (n,); −1 = unreachable."""
-    order, parents = breadth_first_order(graph.adjacency, index, directed=False)
-    hops = np.full(graph.n, -1, dtype=np.int64)
-    hops[index] = 0
-    for node in order[1:]:  # parents come before children
-        hops[node] = hops[parents[node]] + 1
-    return hops

@@ -12,10 +12,9 @@ from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
 from graphheat.baselines.system import Callback
+from graphheat.checks import check_choice, check_count, check_number, check_s, check_seed
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
-from graphheat.graph.adjacency import choose
-from graphheat.heat.ranges import check_count, check_number, check_s
 from graphheat.linear.choice import (
     DEFAULT_L2,
     DEFAULT_S,
@@ -32,7 +31,6 @@ from graphheat.linear.diffusion import PATH_TOL, TOL, Diffusion
 from graphheat.linear.regression import Rotation, fit_logistic
 from graphheat.linear.run import LinearRun, LinearSettings
 from graphheat.training.holdout import Roles, assign_roles
-from graphheat.training.recipes import check_seed
 from graphheat.training.scaling import Scaling, ScalingKind, suitable_scaling
 
 Array = NDArray[np.float64]
@@ -49,7 +47,7 @@ def linear_settings(s: Any = "auto", l2: Any = "auto", **changes: Any) -> Linear
             f"The linear recipe has no setting {sorted(changes)[0]!r}; it has s, l2, scaling and "
             "own."
         )
-    choose("fit", "scaling", scaling, ("auto", *get_args(ScalingKind)))
+    check_choice(scaling, "scaling", "fit", ("auto", *get_args(ScalingKind)))
     s, l2, own = ("auto" if value is None else value for value in (s, l2, own))
     if s != "auto":
         s = check_s(s, "fit")

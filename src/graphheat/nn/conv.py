@@ -7,10 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from graphheat.checks import check_count, check_eps, check_s
 from graphheat.errors import ParameterError
 from graphheat.graph.adjacency import validate
 from graphheat.graph.foreign import edge_index_to_scipy
-from graphheat.heat.ranges import check_count, check_eps, check_s
 from graphheat.nn.features import SparseFeatures
 from graphheat.nn.operator import HeatOperator, heat_operator
 

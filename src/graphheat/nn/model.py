@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn.functional import dropout, relu
 
-from graphheat.heat.ranges import check_number
+from graphheat.checks import check_number
 from graphheat.nn.conv import HeatConv
 from graphheat.nn.features import SparseFeatures
 from graphheat.nn.operator import HeatOperator

@@ -13,15 +13,15 @@ import torch
 from numpy.polynomial.chebyshev import poly2cheb
 from torch import Tensor
 
+from graphheat.checks import check_choice, check_count, check_eps, check_s
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
-from graphheat.graph.adjacency import choose, validate
+from graphheat.graph.adjacency import validate, without_diagonal
 from graphheat.heat import HeatKernel, compiled, normalized_adjacency
 from graphheat.heat.chebyshev import Expansion, expand
 from graphheat.heat.choice import numba_is_there
 from graphheat.heat.kernel import Progress
 from graphheat.heat.laplacian import Isolated
-from graphheat.heat.ranges import check_count, check_eps, check_s
 from graphheat.nn.csr import to_torch
 from graphheat.nn.kernel_matrix import KernelMatrix
 
@@ -173,7 +173,7 @@ def heat_operator(
     """
     s = check_s(s, "HeatConv")
     K = check_count(K, "K", "HeatConv")
-    choose("HeatConv", "isolated", isolated, ("paper", "keep"))
+    check_choice(isolated, "isolated", "HeatConv", ("paper", "keep"))
     adjacency = graph.adjacency if isinstance(graph, Graph) else validate(graph)
     n = adjacency.shape[0]
     if eps is None:
@@ -194,7 +194,7 @@ def heat_operator(
         matrix = kernel.matrix(eps, progress=progress if k == K - 1 else None)
         method = kernel.plan(eps).method
         if zero_diagonal:
-            matrix = _without_diagonal(matrix)
+            matrix = without_diagonal(matrix)
         matrices.append(KernelMatrix.lay_out(matrix, S, dtype))
     return HeatOperator(n, K, s, eps, matrices, tol, dtype, method=method)
 
@@ -302,10 +302,3 @@ class _Series:
             before, now = now, torch.addmm(before, S, now, beta=-1, alpha=2)
             total.add_(now, alpha=float(c))
         return total
-
-
-def _without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    matrix.data[matrix.indices == rows] = 0
-    matrix.eliminate_zeros()
-    return matrix

@@ -11,10 +11,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import breadth_first_order
 
 from graphheat.explain import Explanation
 from graphheat.graph import Graph
+from graphheat.graph.hops import breadth_first
 from graphheat.plot.axes import BLUE, GREY, ORANGE, new_axes
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _around(graph: Graph, index: int, shown: NDArray[np.int64]) -> dict[int, tup
     Each node has a sector for the leaves of its part of the tree of shortest paths, so that
     branches do not cross.
     """
-    order, parents = breadth_first_order(graph.adjacency, index, directed=False)
+    order, _, parents = breadth_first(graph.adjacency, index)
     wanted = {index, *shown.tolist()}
     for node in order[::-1].tolist():  # children before parents
         if node in wanted and node != index:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphheat.checks import check_number
 from graphheat.errors import GraphError
 from graphheat.graph import Graph
-from graphheat.heat.ranges import check_number
 
 LEAST_CALIBRATION, LEAST_STOPPING = 20, 40  # validation nodes that each purpose needs
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from graphheat.checks import check_count, check_seed
 from graphheat.errors import CheckpointError, GraphError, OutputError
 from graphheat.graph import Graph
 from graphheat.heat.kernel import Progress
-from graphheat.heat.ranges import check_count
 from graphheat.training import checkpoint as checkpoint_file
 from graphheat.training.borrowing import teachers
 from graphheat.training.holdout import Roles, assign_roles
@@ -27,7 +27,7 @@ from graphheat.training.learner import LabelLearner, Learner, Lesson, ViewLearne
 from graphheat.training.network import build_network
 from graphheat.training.normalized import NormalizedLearner
 from graphheat.training.problem import Problem, prepare, reached
-from graphheat.training.recipes import ConsistentSettings, check_seed, settings_for
+from graphheat.training.recipes import ConsistentSettings, settings_for
 from graphheat.training.run import (
     HISTORY_COLUMNS,
     History,

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, get_args
 
+from graphheat.checks import check_choice, check_count, check_eps, check_flag, check_number, check_s
 from graphheat.datasets import paper_name
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
-from graphheat.graph.adjacency import choose
-from graphheat.heat.ranges import check_count, check_eps, check_flag, check_number, check_s
 from graphheat.training.scaling import ScalingKind, suitable_scaling
 
 Propagation = Literal["heat", "powers"]
@@ -181,7 +180,7 @@ def settings_for(
         tables of measurements and, for features that are mostly zeros, as the paper's are,
         ``"rows"`` (``"consistent"`` and ``"normalized"``: ``"lengths"``).
     """
-    choose("fit", "recipe", recipe, tuple(RECIPES))
+    check_choice(recipe, "recipe", "fit", tuple(RECIPES))
     base = RECIPES[recipe]
     scaling, name = suitable_scaling(graph), paper_name(graph)
     if recipe == "consistent" and name:
@@ -204,18 +203,9 @@ def settings_for(
     return _checked(settings)
 
 
-def check_seed(seed: int) -> int:
-    """Return ``seed`` as an int in [0, 2⁶³), or raise."""
-    if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= seed < 2**63:
-        raise ParameterError(
-            f"The 'seed' parameter of fit must be an int in [0, 2^63). Got {seed!r} instead."
-        )
-    return seed.__index__()
-
-
 def _checked(settings: Settings) -> Settings:
-    choose("fit", "scaling", settings.scaling, ("rows", "lengths", "columns", "none"))
-    choose("fit", "stopping", settings.stopping, get_args(Stopping))
+    check_choice(settings.scaling, "scaling", "fit", ("rows", "lengths", "columns", "none"))
+    check_choice(settings.stopping, "stopping", "fit", get_args(Stopping))
     if isinstance(settings.eps, str):
         raise ParameterError(
             "The 'eps' parameter of fit must be a number in [0, 1), None or 'recipe'. "
@@ -252,8 +242,8 @@ def _checked_consistent(settings: ConsistentSettings) -> ConsistentSettings:
         )
     if settings.K != 2:
         raise ParameterError(f"The {settings.recipe!r} recipe has K = 2 terms; got K={settings.K}.")
-    choose("fit", "keep", settings.keep, get_args(Keep))
-    choose("fit", "propagation", settings.propagation, get_args(Propagation))
+    check_choice(settings.keep, "keep", "fit", get_args(Keep))
+    check_choice(settings.propagation, "propagation", "fit", get_args(Propagation))
 
     def share(name: str) -> float:
         return check_number(getattr(settings, name), name, "fit", 0.0, 1.0, right="open")

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphheat.graph import Graph
+from graphheat.graph.adjacency import without_diagonal
 from graphheat.heat import HeatKernel
 
 WORDS = 16  # a batch of sources that walk together: 64 in a word
@@ -65,9 +66,7 @@ def reach(graph: Graph, s: float, eps: float, *, threads: int | None = None) -> 
     ([2, 2, 2, 2, 2], [4, 3, 2, 3, 4])
     """
     kernel = HeatKernel(graph, s, threads=threads).matrix(eps)
-    edges = graph.to_scipy()
-    edges.setdiag(0)
-    edges.eliminate_zeros()
+    edges = without_diagonal(graph.adjacency)
     ranges, max_ranges, kept, pairs = _walk(edges, kernel)
     has_second, heavier = _second_order(edges, kernel)
     has_hub, lighter = _hubs(edges, kernel)

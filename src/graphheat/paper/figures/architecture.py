@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from graphheat import plot
 from graphheat.errors import GraphError
 from graphheat.graph import Graph
+from graphheat.graph.hops import hop_distances
 from graphheat.heat import HeatKernel
-from graphheat.heat.neighborhood import hop_distances
 from graphheat.paper.figures.case_study import NODE
 from graphheat.paper.figures.ego import Ego, draw_edges, ego_network
 from graphheat.paper.figures.style import PAGE, SEQUENTIAL, SMALL, TEXT, TITLE, plain, small_ticks
@@ -72,7 +72,7 @@ def architecture_data(graph: Graph, run: Run, index: int = NODE) -> Architecture
     # The implicit kernel drops nothing; 1e-4 is then what counts as selected.
     eps = run.settings.eps or 1e-4
     row = HeatKernel(graph, run.settings.s, tol=min(1e-6, eps / 10)).row(index).toarray().ravel()
-    hops = hop_distances(graph, index)
+    hops = hop_distances(graph.adjacency, index)
     out = np.flatnonzero((row < eps) & (hops > 0))
     nearest = out[np.lexsort((out, hops[out]))][:LEFT_OUT]
     ego = ego_network(graph, index, 2, also=nearest)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import shortest_path
 
 from graphheat.graph import Graph
-from graphheat.heat.neighborhood import hop_distances
+from graphheat.graph.hops import hop_distances
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def ego_network(graph: Graph, index: int, orders: int, also: ArrayLike = ()) -> 
     Places minimise the stress Σ (‖p_a − p_b‖ − d_ab)² / d_ab² over the distances d of the network
     drawn, by majorisation from rings around the target; deterministic.
     """
-    hops = hop_distances(graph, index)
+    hops = hop_distances(graph.adjacency, index)
     chosen = set(np.flatnonzero((hops >= 0) & (hops <= orders)).tolist())
     for node in np.asarray(also, dtype=np.int64).tolist():
         while node not in chosen:

@@ -1,4 +1,4 @@
-"""The ranges of s, eps and their kin, and the one sentence that names a value outside them."""
+"""The ranges of parameters, and the one sentence that names a value outside them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphheat.errors import ParameterError
-from graphheat.heat.chebyshev import MAX_S
+
+MAX_S = 1e6
+
+
+def check_choice(value: object, name: str, owner: str, allowed: tuple[object, ...]) -> None:
+    """Raise unless ``value`` is one of ``allowed``."""
+    if value not in allowed:
+        words = ", ".join(repr(a) for a in allowed)
+        raise ParameterError(
+            f"The '{name}' parameter of {owner} must be one of {words}. Got {value!r} instead."
+        )
 
 
 def check_s(s: float, owner: str) -> float:
@@ -81,3 +91,12 @@ def check_indices(indices: ArrayLike, n: int, owner: str) -> NDArray[np.int64]:
             f"Got {int(chosen[np.argmax(outside)])} instead."
         )
     return chosen
+
+
+def check_seed(seed: int, owner: str = "fit") -> int:
+    """Return ``seed`` as an int in [0, 2⁶³), or raise."""
+    if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= seed < 2**63:
+        raise ParameterError(
+            f"The 'seed' parameter of {owner} must be an int in [0, 2^63). Got {seed!r} instead."
+        )
+    return seed.__index__()
