@@ -18,6 +18,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini
 	$(BIN)/lint-imports --no-logo
 
 format: $(READY)
@@ -41,7 +42,8 @@ chromium:
 
 # The explorer's script and style, from frontend/ into the package (needs Node; what is built is
 # committed, so that nothing else does).
-frontend:
+frontend: $(READY)
+	$(BIN)/python scripts/make_schema.py
 	cd frontend && npm ci --ignore-scripts && npm run check && npm run build
 
 # Done once; again only when the dependencies change.

@@ -2,8 +2,9 @@
 
     python benchmarks/apply.py [--rounds 5] [--graphs cora,pubmed]
 
-Chebyshev products of one order, in scipy, torch (CSR, MKL) and here, and scipy's expm_multiply,
-which aims at its own accuracy. One thread, float32 and float64.
+``HeatKernel(graph, s, tol=…).apply(X)`` with its defaults (one thread), the same by the scipy
+engine, Chebyshev products of the same order in torch (CSR, MKL), and scipy's expm_multiply, which
+aims at its own accuracy. float32 and float64.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from typing import Any
 import numpy as np
 import torch
 from interleave import best_of, report
+from numpy.typing import NDArray
 from scipy.sparse.linalg import expm_multiply
 
 from graphheat import HeatKernel, datasets
-from graphheat.heat import blocks, laplacian
-from graphheat.heat.laplacian import normalized_adjacency
+from graphheat.heat import laplacian, normalized_adjacency
+from graphheat.heat.series import heat_series
 from graphheat.nn.csr import to_torch
 
 S, TOL = 3.0, 1e-5
@@ -36,18 +38,18 @@ def by_torch(matrix: torch.Tensor, x: torch.Tensor, coefficients: np.ndarray) ->
 
 
 def ways_for(name: str, columns: int, dtype: type) -> dict[str, Callable[[], Any]]:
-    from graphheat.heat import compiled
-
     graph = datasets.load(name)
-    X = np.random.default_rng(0).random((graph.n, columns)).astype(dtype)
+    X: NDArray[Any] = np.random.default_rng(0).random((graph.n, columns)).astype(dtype)
     matrix = normalized_adjacency(graph.adjacency).astype(dtype)
-    expansion = HeatKernel(graph, S, tol=TOL)._expansion
+    kernel = HeatKernel(graph, S, tol=TOL, threads=1)
+    by_scipy = HeatKernel(graph, S, tol=TOL, engine="scipy")
+    coefficients = heat_series(S, TOL, 1).coefficients
     tensor, S_torch = torch.from_numpy(X), to_torch(matrix, torch.from_numpy(X).dtype)
     L = laplacian(graph.adjacency).astype(dtype)
     ways: dict[str, Callable[[], Any]] = {
-        "graphheat": lambda: compiled.diffuse(matrix, X, [expansion]),
-        "scipy CSR": lambda: blocks.diffuse(matrix, X, [expansion]),
-        "torch CSR": lambda: by_torch(S_torch, tensor, expansion.coefficients),
+        "graphheat": lambda: kernel.apply(X),
+        "scipy CSR": lambda: by_scipy.apply(X),
+        "torch CSR": lambda: by_torch(S_torch, tensor, coefficients),
     }
     if columns <= 64:
         ways["expm_multiply"] = lambda: expm_multiply(-S * L, X)

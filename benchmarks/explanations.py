@@ -15,17 +15,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from interleave import report
 from numpy.typing import NDArray
 
 import graphheat
 from graphheat import Graph
-from graphheat.explain import explainer_for
 from graphheat.linear import LinearRun
 from graphheat.linear.diffusion import Diffusion
-from graphheat.nn import SparseFeatures, heat_operator
-from graphheat.training.network import build_network
+from graphheat.nn import heat_operator
+from graphheat.training.build import build_network
 
 RECIPES = ("consistent", "normalized", "paper", "linear")
 STEP = 1e-6
@@ -45,38 +45,40 @@ def main() -> None:
     graph = graphheat.datasets.load(arguments.graph)
     nodes = np.random.default_rng(0).choice(graph.n, arguments.nodes, replace=False)
     names = arguments.recipes.split(",")
-    rows = [judged(graph, recipe, nodes) for recipe in names]
+    rows = [measured(graph, recipe, nodes) for recipe in names]
     report("explanations", rows, whole=tuple(names) == RECIPES, graph=graph.name)
 
 
-def judged(graph: Graph, recipe: str, nodes: NDArray[np.int64]) -> dict[str, Any]:
+def measured(graph: Graph, recipe: str, nodes: NDArray[np.int64]) -> dict[str, Any]:
     """Return how far a recipe's explanations of some nodes are from what they claim."""
     run = graphheat.fit(graph, recipe, seed=0, threads=1)
-    explainer = explainer_for(run, graph)
+    explainer = run.explainer(graph)
     x, logits_of = model(graph, run)
     logits = logits_of(x)
-    told = [explainer.explain(graph.nodes[node]) for node in nodes]
+    explained = [explainer.explain(graph.nodes[node]) for node in nodes]
     apart, ratios = [], []
-    for node, why in zip(nodes, told, strict=True):
+    for node, why in zip(nodes, explained, strict=True):
         code = run.classes.index(why.label)
         apart.append(abs(why.constant + why.contributions.sum() - logits[node, code]))
-    for node, why in zip(nodes[:MOVED], told, strict=False):
+    for node, why in zip(nodes[:MOVED], explained, strict=False):
         code = run.classes.index(why.label)
         for source, given in zip(why.sources[:3], why.contributions, strict=False):
             more = x.copy()
             more[source] *= 1 + STEP
             ratios.append((logits_of(more)[node, code] - logits[node, code]) / (STEP * given))
-    again = explainer_for(graphheat.fit(graph, recipe, seed=0, threads=1), graph)
+    again = graphheat.fit(graph, recipe, seed=0, threads=1).explainer(graph)
     same = all(
         np.array_equal(why.contributions, other.contributions) and why.text() == other.text()
-        for why, other in zip(told, (again.explain(why.node) for why in told), strict=True)
+        for why, other in zip(
+            explained, (again.explain(why.node) for why in explained), strict=True
+        )
     )
     return {
         "recipe": recipe,
         "nodes": len(nodes),
         "sum to logit, largest difference": f"{max(apart):.1e}",
         "sources moved": len(ratios),
-        "moved / told, lowest … highest": f"{min(ratios):.6f} … {max(ratios):.6f}",
+        "moved / contribution, lowest … highest": f"{min(ratios):.6f} … {max(ratios):.6f}",
         "a second fit": "identical" if same else "differs",
     }
 
@@ -84,14 +86,13 @@ def judged(graph: Graph, recipe: str, nodes: NDArray[np.int64]) -> dict[str, Any
 def model(graph: Graph, run: Any) -> tuple[NDArray[np.float64], Logits]:
     """Return the scaled features, shape (n, f), and what computes logits of such, in float64."""
     scaled = run.scaling.apply(graph.features)
-    x = scaled.to_scipy().toarray() if isinstance(scaled, SparseFeatures) else scaled.numpy()
-    x = x.astype(np.float64)
+    x = (scaled.toarray() if isinstance(scaled, sp.csr_array) else scaled).astype(np.float64)
     if isinstance(run, LinearRun):
-        diffusion = Diffusion(graph, run.scaling, own=run.own)
+        diffusion = Diffusion(graph, run.scaling, self_weight=run.self_weight)
         return x, lambda x: diffusion.spread(x @ run.weights, run.s) + run.bias
     settings = run.settings
     network = build_network(x.shape[1], len(run.classes), settings)
-    network.load_state_dict(run.weights)
+    network.load_state_dict({name: torch.tensor(each) for name, each in run.weights.items()})
     network = network.double().eval()
     operator = heat_operator(
         graph, settings.s, K=settings.K, eps=settings.eps, self_loops=settings.self_loops,

@@ -9,8 +9,8 @@ bundled graph is written first; a page of a fitted run is larger.
 from __future__ import annotations
 
 import argparse
-import shutil
 import statistics
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -24,14 +24,9 @@ from graphheat import HeatKernel, datasets
 from graphheat.explorer import lay_out, write_page
 
 ROOT = Path(__file__).parents[1]
-FLAGS = [
-    "--no-sandbox",
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--disable-background-networking",
-    "--disable-component-update",
-]
+sys.path.append(str(ROOT / "tests"))
+from helpers.chromium import launch  # noqa: E402
+
 SLIDE = """(steps) => {
   const { explorer } = graphheat;
   const compute = [], whole = [];
@@ -48,8 +43,13 @@ SLIDE = """(steps) => {
 
 def watched(context: Any) -> tuple[Page, list[str], list[str]]:
     page, requests, errors = context.new_page(), [], []
+
+    def hear(message: Any) -> None:
+        if message.type == "error":
+            errors.append(message.text)
+
     page.on("request", lambda request: requests.append(request.url))
-    page.on("console", lambda message: message.type == "error" and errors.append(message.text))
+    page.on("console", hear)
     page.on("pageerror", lambda error: errors.append(str(error)))
     return page, requests, errors
 
@@ -71,7 +71,7 @@ def opening(browser: Any, path: Path, node: int) -> dict[str, Any]:
 
 
 def sliding(browser: Any, path: Path, steps: int = 200) -> dict[str, float]:
-    """Return milliseconds of the slider's steps from the node of most edges."""
+    """Return milliseconds of the slider's steps from the node of highest degree."""
     page, _, _ = watched(browser.new_context(viewport={"width": 1280, "height": 800}))
     page.goto(path.resolve().as_uri())
     page.wait_for_selector("html[data-ready]", timeout=120_000)
@@ -84,13 +84,13 @@ def sliding(browser: Any, path: Path, steps: int = 200) -> dict[str, float]:
       graphheat.explorer.flush();
     }""")
     first = page.evaluate("graphheat.explorer.computed")
-    told = page.evaluate(SLIDE, steps)
+    steps_taken = page.evaluate(SLIDE, steps)
     page.context.close()
     return {
         "first": first,
-        "compute": statistics.median(told["compute"]),
-        "compute_p95": float(np.quantile(told["compute"], 0.95)),
-        "whole": statistics.median(told["whole"]),
+        "compute": statistics.median(steps_taken["compute"]),
+        "compute_p95": float(np.quantile(steps_taken["compute"], 0.95)),
+        "whole": statistics.median(steps_taken["whole"]),
     }
 
 
@@ -139,7 +139,7 @@ def main() -> None:
             write_page(pubmed, large)
         row("Cora's page", given.cora.stat().st_size / 1e6, "MB")
         row("Pubmed's page", large.stat().st_size / 1e6, "MB")
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = launch(playwright)
         for name, path, node in (("Cora", given.cora, 1358), ("Pubmed", large, 0)):
             opened = [opening(browser, path, node) for _ in range(given.rounds)]
             for key, words in (("ready", "drawn"), ("answered", "a click answered")):

@@ -1,4 +1,4 @@
-"""One label a class (or a few), no validation set: the recipe beside LP and GCN on the same draws.
+"""One label per class (or a few), no validation set: the recipe beside LP and GCN, same draws.
 
 Draw k takes random nodes of each class of Cora as the only labels; all other nodes are tested. The
 graph goes by another name, so that nothing is known of it but what a user's graph would tell.
@@ -19,7 +19,7 @@ from ledger import Task, add_part, carry_out, compared
 import graphheat
 from graphheat import Graph
 
-SYSTEMS = ("consistent", "linear", "paper", "lp", "gcn")
+RECIPES = ("consistent", "linear", "paper", "lp", "gcn")
 
 
 def main() -> None:
@@ -31,10 +31,10 @@ def main() -> None:
     add_part(options)
     arguments = options.parse_args()
     tasks = [
-        {"labels": int(labels), "draw": draw, "system": system}
+        {"labels": int(labels), "draw": draw, "recipe": recipe}
         for labels in arguments.labels.split(",")
         for draw in range(arguments.draws)
-        for system in SYSTEMS
+        for recipe in RECIPES
     ]
     rows = carry_out("few_labels", tasks, work, part=arguments.part, out=arguments.out)
     report("few_labels", summary(rows), whole=arguments.draws >= 20)
@@ -43,7 +43,7 @@ def main() -> None:
 def work(task: Task) -> dict[str, Any]:
     """Label Cora from a draw of labels."""
     graph = drawn(task["labels"], task["draw"])
-    run = graphheat.fit(graph, task["system"], seed=task["draw"], threads=1)
+    run = graphheat.fit(graph, task["recipe"], seed=task["draw"], threads=1)
     return {"test": round(run.accuracy("test"), 4), "seconds": round(run.seconds, 2)}
 
 
@@ -69,18 +69,18 @@ def drawn(labels: int, draw: int) -> Graph:
 
 
 def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row for each number of labels and system; p of a paired t-test against ours."""
+    """Return a row for each number of labels and recipe; p of a paired t-test against ours."""
     table = []
-    for labels, system in dict.fromkeys((row["labels"], row["system"]) for row in rows):
+    for labels, recipe in dict.fromkeys((row["labels"], row["recipe"]) for row in rows):
         mine, ours = (
             {row["draw"]: row["test"] for row in rows
-             if row["labels"] == labels and row["system"] == name}
-            for name in (system, SYSTEMS[0])
+             if row["labels"] == labels and row["recipe"] == name}
+            for name in (recipe, RECIPES[0])
         )  # fmt: skip
         table.append(
             {
-                "labels a class": labels,
-                "system": system,
+                "labels per class": labels,
+                "recipe": recipe,
                 "test %": spread(list(mine.values())),
                 "draws": len(mine),
                 **compared(ours, mine),

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from graphheat.paper.markdown import table
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -50,9 +52,7 @@ def report(question: str, rows: list[dict[str, Any]], *, whole: bool = True, **f
 def markdown(rows: list[dict[str, Any]]) -> str:
     """Return rows of named cells as a Markdown table."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    lines = [columns, ["---"] * len(columns)]
-    lines += [[_cell(row.get(column)) for column in columns] for row in rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return table(columns, [[_cell(row.get(column)) for column in columns] for row in rows])
 
 
 def spread(values: Any) -> str:

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import graphheat
-from graphheat.cli.run_folder import load_run
-from graphheat.training.holdout import assign_roles
-from graphheat.training.run import Labelling
+from graphheat.runs import Run, load_run
 
 GRAPHS = "cora,citeseer,pubmed"
 
@@ -21,7 +19,9 @@ def parser(about: str | None, seeds: int) -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(
         description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    options.add_argument("--recipe", default="paper", help="of GraphHeat, or a system such as gcn")
+    options.add_argument(
+        "--recipe", default="paper", help="of GraphHeat, or a baseline such as gcn"
+    )
     options.add_argument("--graphs", default=GRAPHS, help=f"default {GRAPHS}")
     options.add_argument("--seeds", type=int, default=seeds, help=f"0 … N−1; default {seeds}")
     options.add_argument("--set", action="append", default=[], metavar="NAME=JSON", dest="given",
@@ -37,7 +37,7 @@ def run_file(folder: Path, *words: Any) -> Path:
     return folder / ("-".join(map(str, words)) + ".safetensors")
 
 
-def runs(arguments: argparse.Namespace, name: str) -> Iterator[tuple[graphheat.Graph, Labelling]]:
+def runs(arguments: argparse.Namespace, name: str) -> Iterator[tuple[graphheat.Graph, Run]]:
     """Yield a graph, with the split that was used, and its run, seed after seed."""
     given = dict(pair.split("=", 1) for pair in arguments.given)
     changes: dict[str, Any] = {key: json.loads(value) for key, value in given.items()}
@@ -48,13 +48,13 @@ def runs(arguments: argparse.Namespace, name: str) -> Iterator[tuple[graphheat.G
     for seed in range(arguments.seeds):
         graph = public
         if share:
-            parts = assign_roles(public, seed, calibration=share)._asdict()
-            if parts.pop("note"):
+            split = public.completed_split(seed, calibration=share)
+            if split.notes:
                 raise SystemExit(f"{name} has too few validation labels to hold {share} out.")
-            graph = public.with_split(**parts)
+            graph = public.with_split(**split)
         path = arguments.runs and run_file(arguments.runs, *words, seed)
         if path and path.exists():
-            run = load_run(str(path))
+            run = load_run(path)
             if run.fingerprint != graph.fingerprint:
                 raise SystemExit(f"{path} belongs to another graph.")
         else:

@@ -24,17 +24,17 @@ def main() -> None:
     for name in arguments.graphs.split(","):
         graph = graphheat.datasets.load(name)
         made = [graphheat.fit(graph, "linear") for _ in range(arguments.rounds)]
-        run = made[0]
+        run, chosen = made[0], made[0].settings_dict()
         rows.append(
             {
                 "graph": name,
                 "test %": round(100 * run.test_accuracy, 1),
                 "validation %": round(100 * run.val_accuracy, 1),
-                "scaling": run.scaling.kind,
-                "own": run.own,
-                "s": run.s,
-                "l2": run.l2,
-                "tried": len(run.path),
+                "scaling": chosen["scaling"],
+                "self weight": chosen["self_weight"],
+                "s": chosen["s"],
+                "l2": chosen["l2"],
+                "tried": len(run.search),
                 "seconds, best": round(min(each.seconds for each in made), 1),
             }
         )

@@ -1,7 +1,7 @@
 """How often prediction sets hold the true class, and how large they are.
 
 The validation and test nodes of the public split are halved at random, again and again: one half
-calibrates, the other is judged.
+calibrates, the other is evaluated.
 
 python benchmarks/prediction_sets.py [--recipe paper] [--seeds 1] [--halvings 100] [--runs FOLDER]
 """
@@ -14,25 +14,25 @@ from kept_runs import GRAPHS, parser, runs
 
 from graphheat import Graph
 from graphheat.calibration import prediction_sets
-from graphheat.training.run import Labelling
+from graphheat.runs import Run
 
 
-def halved(graph: Graph, run: Labelling, score: str, alpha: float, halvings: int) -> np.ndarray:
+def halved(graph: Graph, run: Run, score: str, alpha: float, halvings: int) -> np.ndarray:
     """Return coverage, mean size and share of single classes of each halving, shape (halvings, 3).
 
     The halvings are the same for every score.
     """
-    nodes = np.concatenate([run.members(role) for role in ("val", "calibration", "test")])
+    nodes = np.concatenate([run.members(part) for part in ("val", "calibration", "test")])
     random = np.random.default_rng(run.seed)
     rows = []
     for _ in range(halvings):
         mixed = random.permutation(nodes)
-        calibration, judged = mixed[: len(mixed) // 2], mixed[len(mixed) // 2 :]
+        calibration, evaluated = mixed[: len(mixed) // 2], mixed[len(mixed) // 2 :]
         sets = prediction_sets(
             run.probabilities, calibration, run.labels, alpha, score=score, graph=graph
-        )[judged]
+        )[evaluated]
         sizes = sets.sum(axis=1)
-        held = sets[np.arange(len(judged)), run.labels[judged]]
+        held = sets[np.arange(len(evaluated)), run.labels[evaluated]]
         rows.append((held.mean(), sizes.mean(), (sizes == 1).mean()))
     return np.array(rows)
 
@@ -58,7 +58,7 @@ def main() -> None:
                     "score": score,
                     "coverage %": round(100 * each[:, 0].mean(), 2),
                     "its deviation": round(100 * each[:, 0].std(ddof=1), 2),
-                    "classes a set": round(each[:, 1].mean(), 3),
+                    "classes per set": round(each[:, 1].mean(), 3),
                     "sets of one class %": round(100 * each[:, 2].mean(), 1),
                     "test accuracy %": round(100 * float(np.mean(accuracies)), 2),
                 }

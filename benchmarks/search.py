@@ -19,11 +19,10 @@ from interleave import report, spread
 from ledger import Task, add_part, carry_out
 
 import graphheat
-from graphheat import training
-from graphheat.training import recipes
+from graphheat.recipes.network_recipe import BATCHNORM
 
 RECIPE = "consistent"
-NORMALIZED = {name: value for name, value in recipes.NORMALIZED.items() if name != "drop_nodes"}
+NORMALIZED = {name: value for name, value in BATCHNORM.items() if name != "drop_nodes"}
 
 
 def grid(**values: tuple[Any, ...]) -> list[dict[str, Any]]:
@@ -86,8 +85,8 @@ def main() -> None:
 def work(task: Task) -> dict[str, Any]:
     """Train with a candidate's settings."""
     graph = without_test_labels(graphheat.datasets.load(task["graph"]))
-    settings = {"scaling": "rows", **task["settings"]}
-    run = training.fit(graph, RECIPE, seed=task["seed"], threads=1, **settings)
+    settings = {"scaling": "l1", **task["settings"]}
+    run = graphheat.fit(graph, RECIPE, seed=task["seed"], threads=1, **settings)
     judges = graph.split["val"]
     right = (run.predicted == graph.labels)[judges].mean()
     return {
@@ -101,9 +100,10 @@ def without_test_labels(graph: graphheat.Graph) -> graphheat.Graph:
     """Return the graph as someone who has no test labels has it."""
     labels = graph.labels.copy()
     labels[graph.split["test"]] = -1
-    split = {role: nodes for role, nodes in graph.split.items() if role != "test"}
+    split = {part: nodes for part, nodes in graph.split.items() if part != "test"}
     # Under another name: what was chosen for it before must play no part.
-    return replace(graph, labels=labels, split=split, name=f"{graph.name}, no test labels")
+    other = replace(graph, labels=labels, name=f"{graph.name}, no test labels")
+    return other.with_split(**split)
 
 
 def table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from torch import Tensor
 from graphheat import HeatKernel, datasets
 from graphheat.nn import heat_operator
 from graphheat.nn.csr import to_torch
-from graphheat.training.recipes import PUBLISHED
+from graphheat.recipes.network_recipe import PUBLISHED
 
 COLUMNS = 16
 SMALL = 5_000  # nodes up to which the slow peers are run
@@ -74,7 +74,7 @@ def measure(name: str, rounds: int) -> list[dict[str, Any]]:
     return [
         {
             "graph": name,
-            "way": way,
+            "implementation": way,
             "step / explicit step": (forward + backward) / step,
             "backward / forward": backward / forward,
             "forward ms": 1e3 * forward,

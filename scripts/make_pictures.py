@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import argparse
 import io
-import shutil
+import sys
 from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "tests"))
+from helpers.chromium import launch  # noqa: E402
+
 LAPTOP, PHONE = (1280, 800), (390, 844)
 HEAT = "eps=1e-4&colour=heat"
 PICTURES = {
@@ -26,14 +29,6 @@ PICTURES = {
     "dark": (f"#node=2027&s=3.5&{HEAT}&ball=1", LAPTOP, "dark"),
     "phone": (f"#node=2027&s=3.5&{HEAT}", PHONE, "light"),
 }
-FLAGS = [
-    "--no-sandbox",
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--disable-background-networking",
-    "--disable-component-update",
-]
 
 
 def main() -> None:
@@ -45,7 +40,7 @@ def main() -> None:
     given = parser.parse_args()
     given.out.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = launch(playwright)
         for name, (state, (width, height), scheme) in PICTURES.items():
             if given.only not in (None, name):
                 continue

@@ -5,12 +5,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from helpers.command import call
 
 import graphheat
 from graphheat import GraphHeatClassifier
 from graphheat import suitability as module
-from graphheat.cli import main
 from graphheat.datasets import block_model, load
 from graphheat.graph import Graph
 from graphheat.heat import laplacian
@@ -174,11 +173,6 @@ def test_the_classifier_s_run_warns():
 
 
 def test_fit_and_info_say_it(tmp_path):
-    def call(*args):
-        result = CliRunner().invoke(main, [str(arg) for arg in args])
-        assert result.exit_code == 0, result.output
-        return result
-
     write_npz(HETEROPHILOUS, tmp_path / "g.npz")
     fit = call("fit", tmp_path / "g.npz", "--epochs", 3, "--out", tmp_path / "run")
     assert fit.stderr.count(WARNING) == 1

@@ -1,6 +1,7 @@
 /** Colours that colour-blind readers tell apart, for light and for dark. */
 
 import type { Scene } from "./data";
+import { SPLITS } from "./schema";
 
 export type Mode = "predicted" | "label" | "confidence" | "split" | "right" | "heat" | "plain";
 
@@ -98,10 +99,11 @@ export class ClassColours {
   }
 }
 
-export const SPLIT_NAMES = ["no role", "training", "validation", "test"];
+/** What readers call the codes of SPLITS. */
+export const SPLIT_NAMES = SPLITS.map((name) => ({ "": "not in the split", train: "training", validation: "validation", test: "test" })[name]);
 
-export function splitColour(role: number, theme: Theme): string {
-  return [theme.other, theme.classes[5], theme.classes[0], theme.classes[1]][role];
+export function splitColour(code: number, theme: Theme): string {
+  return { "": theme.other, train: theme.classes[5], validation: theme.classes[0], test: theme.classes[1] }[SPLITS[code]];
 }
 
 /** 0 = wrong, 1 = right, −1 = not known. */

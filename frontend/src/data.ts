@@ -1,42 +1,6 @@
 /** The page's data: decoded once, then read only. */
 
-export interface RunHeader {
-  recipe: string;
-  seed: number;
-  s: number;
-  eps: number | null;
-  test_accuracy: number | null;
-  val_accuracy: number | null;
-  notes: string[];
-  temperature: number | null;
-  alpha?: number;
-  caution?: string;
-  error_on?: string;
-  error_before?: number;
-  error_after?: number;
-  coverage?: number;
-}
-
-interface Place {
-  type: string;
-  offset: number;
-  length: number;
-}
-
-export interface Header {
-  name: string;
-  title: string;
-  nodes: number;
-  edges: number;
-  whole: number | null;
-  classes: string[];
-  roles: string[];
-  s: number;
-  eps: number;
-  note: string | null;
-  run: RunHeader | null;
-  blocks: Record<string, Place>;
-}
+import { ARRAYS, BLOCKS, Blocks, Header, MAGIC, Rule, UNIT } from "./schema";
 
 /** Rows of both directions of every edge, with weights of one where the graph has none. */
 export interface Adjacency {
@@ -54,8 +18,6 @@ export interface Reasons {
   given: Float32Array;
   rest: Float32Array;
   hops: Float32Array;
-  perNode: number;
-  hopsPerNode: number;
 }
 
 export interface Scene {
@@ -69,7 +31,8 @@ export interface Scene {
   ids: string[];
   titles: string[] | null;
   labels: Int16Array;
-  roles: Uint8Array;
+  /** Codes of SPLITS. */
+  split: Uint8Array;
   classes: string[];
   predicted: Int16Array | null;
   /** Row-major, n × classes. */
@@ -83,16 +46,6 @@ export interface Scene {
 }
 
 export class DataError extends Error {}
-
-const VIEWS: Record<string, (buffer: ArrayBuffer, offset: number, length: number) => ArrayLike<number>> = {
-  uint8: (b, o, l) => new Uint8Array(b, o, l),
-  uint16: (b, o, l) => new Uint16Array(b, o, l),
-  uint32: (b, o, l) => new Uint32Array(b, o, l),
-  int8: (b, o, l) => new Int8Array(b, o, l),
-  int16: (b, o, l) => new Int16Array(b, o, l),
-  float32: (b, o, l) => new Float32Array(b, o, l),
-  float64: (b, o, l) => new Float64Array(b, o, l),
-};
 
 async function inflate(text: string): Promise<ArrayBuffer> {
   if (typeof DecompressionStream === "undefined") {
@@ -117,7 +70,7 @@ async function inflate(text: string): Promise<ArrayBuffer> {
 export async function decode(text: string): Promise<Scene> {
   const buffer = await inflate(text);
   const start = new DataView(buffer);
-  if (buffer.byteLength < 8 || start.getUint32(0, false) !== 0x47485831) {
+  if (buffer.byteLength < 8 || start.getUint32(0, false) !== MAGIC) {
     throw new DataError("The page's data do not start as they should. Write the page again.");
   }
   const length = start.getUint32(4, true);
@@ -127,35 +80,44 @@ export async function decode(text: string): Promise<Scene> {
   } catch {
     throw new DataError("The page's data are damaged (header). Write the page again.");
   }
-  const block = <T extends ArrayLike<number>>(name: string): T | null => {
-    const place = header.blocks[name];
-    if (place === undefined) return null;
-    return VIEWS[place.type](buffer, 8 + length + place.offset, place.length) as unknown as T;
-  };
-  const need = <T extends ArrayLike<number>>(name: string): T => {
-    const found = block<T>(name);
-    if (found === null) throw new DataError(`The page's data lack ${name}. Write the page again.`);
-    return found;
-  };
-  return assemble(header, block, need);
+  return assemble(header, blocksOf(buffer, 8 + length, header));
 }
 
-type Block = <T extends ArrayLike<number>>(name: string) => T | null;
-type Need = <T extends ArrayLike<number>>(name: string) => T;
+/** Return the blocks, each of the type and length that the schema names. */
+function blocksOf(buffer: ArrayBuffer, start: number, header: Header): Blocks {
+  const { run } = header;
+  const has = { graph: true, run: run !== null, calibration: run !== null && run.temperature !== null };
+  const sizes: Record<string, number> = { nodes: header.nodes, edges: header.edges, classes: header.classes.length };
+  const found: Partial<Record<keyof Blocks, ArrayLike<number>>> = {};
+  for (const [name, rule] of Object.entries(BLOCKS) as [keyof Blocks, Rule][]) {
+    const place = header.blocks[name];
+    if (place === undefined) {
+      if (has[rule.of] && !rule.optional) throw new DataError(`The page's data lack ${name}. Write the page again.`);
+      continue;
+    }
+    // A word that the header does not explain is the length of the first block that has it alone.
+    const [first] = rule.shape;
+    if (rule.shape.length === 1 && typeof first === "string") sizes[first] ??= place.length;
+    const length = rule.shape.reduce<number>((product, size) => product * (typeof size === "string" ? sizes[size] : size), 1);
+    if (place.type !== rule.type || place.length !== length) {
+      throw new DataError(`The page's ${name} should be ${length} of ${rule.type}. Write the page again.`);
+    }
+    found[name] = new ARRAYS[rule.type](buffer, start + place.offset, length);
+  }
+  return found as unknown as Blocks;
+}
 
-function assemble(header: Header, block: Block, need: Need): Scene {
+function assemble(header: Header, blocks: Blocks): Scene {
   const n = header.nodes;
-  const edges = edgeList(n, need<Uint32Array>("edge_counts"), need<Uint32Array>("edge_targets"));
-  const text = JSON.parse(new TextDecoder().decode(need<Uint8Array>("text"))) as {
+  const edges = edgeList(n, blocks.edge_counts, blocks.edge_targets);
+  const text = JSON.parse(new TextDecoder().decode(blocks.text)) as {
     ids: string[] | null;
     titles: string[] | null;
   };
-  const scale = (values: Uint16Array): Float32Array => Float32Array.from(values, (v) => v / 65535);
+  const scale = (values: Uint16Array): Float32Array => Float32Array.from(values, (v) => v / UNIT);
   const c = header.classes.length;
-  const shares = block<Uint16Array>("probabilities");
-  const probabilities = shares ? scale(shares) : null;
-  const better = block<Uint16Array>("calibrated");
-  const calibrated = better ? scale(better) : probabilities;
+  const probabilities = blocks.probabilities ? scale(blocks.probabilities) : null;
+  const calibrated = blocks.calibrated ? scale(blocks.calibrated) : probabilities;
   let predicted: Int16Array | null = null;
   let confidence: Float32Array | null = null;
   if (probabilities && calibrated) {
@@ -171,22 +133,22 @@ function assemble(header: Header, block: Block, need: Need): Scene {
   return {
     header,
     n,
-    x: scale(need<Uint16Array>("x")),
-    y: scale(need<Uint16Array>("y")),
+    x: scale(blocks.x),
+    y: scale(blocks.y),
     edges,
-    adjacency: adjacencyOf(n, edges, block<Float64Array>("weights"), block<Float64Array>("degrees")),
+    adjacency: adjacencyOf(n, edges, blocks.weights, blocks.degrees),
     ids: text.ids ?? Array.from({ length: n }, (_, i) => String(i)),
     titles: text.titles,
-    labels: need<Int16Array>("labels"),
-    roles: need<Uint8Array>("roles"),
+    labels: blocks.labels,
+    split: blocks.split,
     classes: header.classes,
     predicted,
     probabilities,
     calibrated,
     confidence,
-    confidenceName: better ? "calibrated confidence" : "confidence",
-    sets: block<Uint8Array>("sets"),
-    reasons: reasonsOf(block),
+    confidenceName: blocks.calibrated ? "calibrated confidence" : "confidence",
+    sets: blocks.sets ?? null,
+    reasons: reasonsOf(blocks),
   };
 }
 
@@ -202,8 +164,8 @@ function edgeList(n: number, counts: Uint32Array, targets: Uint32Array): Scene["
 function adjacencyOf(
   n: number,
   edges: Scene["edges"],
-  given: Float64Array | null,
-  whole: Float64Array | null,
+  given: Float64Array | undefined,
+  whole: Float64Array | undefined,
 ): Adjacency {
   const { from, to } = edges;
   const starts = new Uint32Array(n + 1);
@@ -229,19 +191,10 @@ function adjacencyOf(
   return { starts, targets, weights, degrees: whole ?? degrees };
 }
 
-function reasonsOf(block: Block): Reasons | null {
-  const nodes = block<Uint32Array>("why_nodes");
-  const classes = block<Uint16Array>("why_classes");
-  const sources = block<Uint32Array>("why_sources");
-  const given = block<Float32Array>("why_given");
-  const rest = block<Float32Array>("why_rest");
-  const hops = block<Float32Array>("why_hops");
-  if (!nodes || !nodes.length || !classes || !sources || !given || !rest || !hops) return null;
+function reasonsOf(blocks: Blocks): Reasons | null {
+  const { why_nodes, why_classes, why_sources, why_given, why_rest, why_hops } = blocks;
+  if (!why_nodes?.length || !why_classes || !why_sources || !why_given || !why_rest || !why_hops) return null;
   const row = new Map<number, number>();
-  nodes.forEach((node, k) => row.set(node, k));
-  return {
-    nodes, row, classes, sources, given, rest, hops,
-    perNode: sources.length / nodes.length,
-    hopsPerNode: hops.length / nodes.length / 2,
-  };
+  why_nodes.forEach((node, k) => row.set(node, k));
+  return { nodes: why_nodes, row, classes: why_classes, sources: why_sources, given: why_given, rest: why_rest, hops: why_hops };
 }

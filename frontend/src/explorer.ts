@@ -125,7 +125,7 @@ export class Explorer {
     if (filter.kind === "class") {
       return (scene.predicted && this.state.mode !== "label" ? scene.predicted : scene.labels)[node] === filter.code;
     }
-    if (filter.role >= 0 && scene.roles[node] !== filter.role) return false;
+    if (filter.split >= 0 && scene.split[node] !== filter.split) return false;
     return scene.labels[node] === filter.truth && scene.predicted![node] === filter.guess;
   }
 
@@ -133,8 +133,8 @@ export class Explorer {
     const { classes } = this.scene;
     if (filter.kind === "class") return classes[filter.code];
     const [truth, guess] = [classes[filter.truth], classes[filter.guess]];
-    const of = filter.role > 0 ? `${SPLIT_NAMES[filter.role]} nodes of ` : "";
-    return truth === guess ? `${of}${truth}, rightly predicted` : `${of}${truth}, predicted as ${guess}`;
+    const of = filter.split > 0 ? `${SPLIT_NAMES[filter.split]} nodes of ` : "";
+    return truth === guess ? `${of}${truth}, correctly predicted` : `${of}${truth}, predicted as ${guess}`;
   }
 
   /** The colour of a node in the chosen mode; in the mode of heat, by its weight. */
@@ -150,7 +150,7 @@ export class Explorer {
         return scaleColour(theme.confidence, (scene.confidence![node] - floor) / (1 - floor));
       }
       case "split":
-        return splitColour(scene.roles[node], theme);
+        return splitColour(scene.split[node], theme);
       case "right":
         return rightColour(rightness(scene, node), theme);
       case "heat":

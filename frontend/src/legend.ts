@@ -27,15 +27,15 @@ export class Legend {
       case "confidence":
         return [this.ramp(scene.confidenceName, theme.confidence, (1 / Math.max(1, scene.classes.length)).toFixed(2), "1")];
       case "split": {
-        const roles = Array.from(scene.roles);
-        return SPLIT_NAMES.map((name, role) => [name, role, roles.filter((r) => r === role).length] as const)
+        const codes = Array.from(scene.split);
+        return SPLIT_NAMES.map((name, split) => [name, split, codes.filter((code) => code === split).length] as const)
           .filter(([, , nodes]) => nodes)
-          .map(([name, role, nodes]) => this.plain(splitColour(role, theme), name, nodes));
+          .map(([name, split, nodes]) => this.plain(splitColour(split, theme), name, nodes));
       }
       case "right": {
         const totals = new Map<number, number>();
         for (let i = 0; i < scene.n; i++) totals.set(rightness(scene, i), (totals.get(rightness(scene, i)) ?? 0) + 1);
-        return ([[1, "right"], [0, "wrong"], [-1, "label not known"]] as const)
+        return ([[1, "correct"], [0, "misclassified"], [-1, "unlabelled"]] as const)
           .filter(([value]) => totals.has(value))
           .map(([value, name]) => this.plain(rightColour(value, theme), name, totals.get(value)!));
       }
@@ -55,10 +55,10 @@ export class Legend {
     const { explorer } = this;
     const { scene, theme, state } = explorer;
     const totals = new Array<number>(scene.classes.length).fill(0);
-    let unknown = 0;
+    let unlabelled = 0;
     for (const code of codes) {
       if (code >= 0) totals[code]++;
-      else unknown++;
+      else unlabelled++;
     }
     const order = totals.map((_, k) => k);
     if (order.length > 12) order.sort((a, b) => totals[b] - totals[a] || a - b);
@@ -71,7 +71,7 @@ export class Legend {
       }, swatch(explorer.classColours.of(code, theme)), words(scene.classes[code]), h("span", { class: "amount" }, count(totals[code])));
     });
     if (order.length > 12) entries.push(h("span", { class: "entry" }, swatch(theme.other), `${order.length - 12} more classes`));
-    if (unknown) entries.push(this.plain(theme.other, "unknown", unknown));
+    if (unlabelled) entries.push(this.plain(theme.other, "unlabelled", unlabelled));
     return entries;
   }
 

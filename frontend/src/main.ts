@@ -15,10 +15,10 @@ import { Tab, modesOf } from "./state";
 
 const MODES: Record<Mode, string> = {
   predicted: "predicted class",
-  label: "known class",
+  label: "actual class",
   confidence: "confidence",
   split: "split",
-  right: "right or wrong",
+  right: "correctness",
   heat: "heat",
   plain: "one colour",
 };
@@ -118,7 +118,7 @@ function header(explorer: Explorer, search: Search, stage: Stage, help: HTMLDial
 function panel(explorer: Explorer, controls: Controls, csv: () => void): HTMLElement {
   const tabs: [Tab, string, HTMLElement][] = [["heat", "Heat", new HeatPanel(explorer, controls, csv).element]];
   if (explorer.scene.predicted) tabs.push(["why", "Why this label", new WhyPanel(explorer).element]);
-  tabs.push(["nodes", explorer.scene.predicted ? "Nodes and mistakes" : "Nodes", new NodesPanel(explorer).element]);
+  tabs.push(["nodes", explorer.scene.predicted ? "Nodes and errors" : "Nodes", new NodesPanel(explorer).element]);
   const buttons = tabs.map(([tab, name]) =>
     h("button", { type: "button", role: "tab", id: `tab-${tab}`, "aria-controls": `panel-${tab}`, click: () => explorer.set({ tab }) }, name));
   const boxes = tabs.map(([tab, , element]) =>
@@ -144,7 +144,7 @@ function panel(explorer: Explorer, controls: Controls, csv: () => void): HTMLEle
       document.querySelector<HTMLElement>(".tab-box:not([hidden]) #node-heading")?.focus();
     }
   });
-  return h("aside", { class: "panel", "aria-label": "What heat tells" }, list, ...boxes);
+  return h("aside", { class: "panel", "aria-label": "Heat, labels and nodes" }, list, ...boxes);
 }
 
 /** Say in a sentence what has changed, for those who do not see it. */
@@ -177,8 +177,8 @@ function keyboardHelp(): HTMLDialogElement {
     "dialog",
     { class: "help", "aria-labelledby": "help-heading" },
     h("h2", { id: "help-heading" }, "How to read this page"),
-    h("p", {}, "A node's heat flows along the edges for a time s; e^(−sL) says how much arrives where. Nodes that get at least eps " +
-      "are its neighbours: near ones mostly, but a farther node behind many paths may weigh more than a direct neighbour behind a hub."),
+    h("p", {}, "Heat flows from a node along the edges for a time s; e^(−sL) gives how much arrives at every other node. Nodes that receive at least eps " +
+      "are its neighbours. Most are near, but a farther node with many paths to the source may weigh more than a direct neighbour that is a hub."),
     h("p", {}, "Everything is computed in this page. It sends nothing and fetches nothing. The address holds what you chose: copy it to come back."),
     h("dl", {}, ...KEYS.flatMap(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
     h("button", { type: "button", click: () => dialog.close() }, "Close"),

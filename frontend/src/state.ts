@@ -2,11 +2,12 @@
 
 import type { Mode } from "./colours";
 import type { Scene } from "./data";
+import { SPLITS } from "./schema";
 
 export type Tab = "heat" | "why" | "nodes";
 
-/** Nodes of one class, or of one cell of the confusion matrix; role −1 is every labelled node. */
-export type Filter = { kind: "class"; code: number } | { kind: "cell"; truth: number; guess: number; role: number };
+/** Nodes of one class, or of one cell of the confusion matrix; split −1 is every labelled node. */
+export type Filter = { kind: "class"; code: number } | { kind: "cell"; truth: number; guess: number; split: number };
 
 export interface State {
   node: number | null;
@@ -32,7 +33,7 @@ export function modesOf(scene: Scene): Mode[] {
   if (scene.labels.some((code) => code >= 0)) modes.push("label");
   if (scene.confidence) modes.push("confidence");
   if (scene.predicted && scene.labels.some((code) => code >= 0)) modes.push("right");
-  if (scene.roles.some((role) => role > 0)) modes.push("split");
+  if (scene.split.some((code) => code > 0)) modes.push("split");
   if (!modes.length) modes.push("plain");
   modes.push("heat");
   return modes;
@@ -85,11 +86,11 @@ export function fromHash(hash: string, scene: Scene, base: State): State {
   if (draw === "webgl" || draw === "canvas") state.draw = draw;
   const parts = (query.get("filter") ?? "").split("-");
   const [first, second] = parts.map((part) => number(part, 0, scene.classes.length - 1));
-  const role = Math.max(-1, scene.header.roles.indexOf(parts[2] ?? "every"));
+  const split = parts[2] ? SPLITS.findIndex((name) => name === parts[2]) : -1;
   state.filter = null;
   if (parts.length === 1 && first !== null) state.filter = { kind: "class", code: first };
   if (parts.length > 1 && first !== null && second !== null && scene.predicted) {
-    state.filter = { kind: "cell", truth: first, guess: second, role };
+    state.filter = { kind: "cell", truth: first, guess: second, split };
   }
   return state;
 }
@@ -104,8 +105,8 @@ export function toHash(state: State, scene: Scene): string {
   if (state.ball) query.set("ball", String(state.ball));
   if (state.filter) {
     const f = state.filter;
-    const role = f.kind === "cell" && f.role > 0 ? `-${scene.header.roles[f.role]}` : "";
-    query.set("filter", f.kind === "class" ? String(f.code) : `${f.truth}-${f.guess}${role}`);
+    const split = f.kind === "cell" && f.split > 0 ? `-${SPLITS[f.split]}` : "";
+    query.set("filter", f.kind === "class" ? String(f.code) : `${f.truth}-${f.guess}${split}`);
   }
   if (state.theme !== "auto") query.set("theme", state.theme);
   if (state.draw !== "auto") query.set("draw", state.draw);

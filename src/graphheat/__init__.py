@@ -7,12 +7,16 @@ loaded only by what needs it.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from graphheat.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from graphheat import datasets
-    from graphheat.classifier import Evaluation, GraphHeatClassifier, evaluate, fit
     from graphheat.errors import GraphHeatError
+    from graphheat.estimators.classifier import GraphHeatClassifier
+    from graphheat.estimators.heat_diffusion import HeatDiffusion
+    from graphheat.estimators.label_spreading import HeatLabelSpreading
     from graphheat.graph import Graph
     from graphheat.heat import HeatKernel, neighborhood
     from graphheat.io import (
@@ -25,23 +29,26 @@ if TYPE_CHECKING:
         write_npz,
     )
     from graphheat.nn import GraphHeat, HeatConv
-    from graphheat.spreading import HeatLabelSpreading
-    from graphheat.transformer import HeatDiffusion
+    from graphheat.recipes.evaluation import Evaluation, evaluate
+    from graphheat.recipes.fit import fit
+    from graphheat.runs import Run, load_run
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "Evaluation": "classifier",
+    "Evaluation": "recipes.evaluation",
     "Graph": "graph",
     "GraphHeat": "nn",
-    "GraphHeatClassifier": "classifier",
+    "GraphHeatClassifier": "estimators.classifier",
     "GraphHeatError": "errors",
     "HeatConv": "nn",
-    "HeatDiffusion": "transformer",
+    "HeatDiffusion": "estimators.heat_diffusion",
     "HeatKernel": "heat",
-    "HeatLabelSpreading": "spreading",
-    "evaluate": "classifier",
-    "fit": "classifier",
+    "HeatLabelSpreading": "estimators.label_spreading",
+    "Run": "runs",
+    "evaluate": "recipes.evaluation",
+    "fit": "recipes.fit",
+    "load_run": "runs",
     "neighborhood": "heat",
     "read_csv": "io",
     "read_graph": "io",
@@ -62,9 +69,11 @@ __all__ = [
     "HeatDiffusion",
     "HeatKernel",
     "HeatLabelSpreading",
+    "Run",
     "datasets",
     "evaluate",
     "fit",
+    "load_run",
     "neighborhood",
     "read_csv",
     "read_graph",
@@ -76,11 +85,18 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "datasets":
         return import_module("graphheat.datasets")
     if name in _HOME:
-        return getattr(import_module(f"graphheat.{_HOME[name]}"), name)
+        try:
+            return getattr(import_module(f"graphheat.{_HOME[name]}"), name)
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise MissingDependencyError(
+                f"graphheat.{name} needs torch: pip install 'graphheat[nn]'."
+            ) from error
     raise AttributeError(f"module 'graphheat' has no attribute {name!r}")
 
 

@@ -8,12 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from graphheat.checks import check_choice, check_count, check_eps, check_number
+from graphheat.checks import MAX_S, check_choice, check_count, check_eps, check_number
 from graphheat.errors import MissingDependencyError, ParameterError
 from graphheat.graph.adjacency import validate
 from graphheat.graph.foreign import edge_index_to_scipy
 from graphheat.heat import HeatKernel
-from graphheat.heat.chebyshev import MAX_S
 
 try:
     from torch_geometric.transforms import BaseTransform
@@ -25,7 +24,7 @@ except ImportError as error:
 STRIP = 256  # rows of the kernel held at once while the largest are chosen
 
 
-class HeatGDC(BaseTransform):
+class HeatGDC(BaseTransform):  # type: ignore[misc]  # PyG has no types
     r"""Replace a graph's edges by heat: what PyG's ``GDC`` does densely, sparse and fast.
 
     Does for ``Data`` what ``GDC(self_loop_weight=w, normalization_in="sym",
@@ -54,6 +53,11 @@ class HeatGDC(BaseTransform):
         ``"col"``, ``"row"``, ``"sym"`` or None.
     tol
         Accuracy of an entry before the last normalisation (at most eps/10).
+
+    References
+    ----------
+    J. Klicpera, S. Weißenberger, S. Günnemann: Diffusion Improves Graph Learning, NeurIPS 2019
+    (GDC).
 
     Examples
     --------
@@ -94,9 +98,9 @@ class HeatGDC(BaseTransform):
             heat = _largest(kernel, min(self.k, kernel.n))
         else:
             heat = kernel.matrix(self.eps or 0.0)
-        heat = _normalized(heat, self.normalization_out).tocoo()
-        data.edge_index = torch.tensor(np.stack([heat.row, heat.col]), dtype=torch.long)
-        data.edge_attr = torch.tensor(heat.data, dtype=torch.float32)
+        edges = _normalized(heat, self.normalization_out).tocoo()
+        data.edge_index = torch.tensor(np.stack([edges.row, edges.col]), dtype=torch.long)
+        data.edge_attr = torch.tensor(edges.data, dtype=torch.float32)
         return data
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from graphheat.graph import Graph
 from graphheat.heat import HeatKernel, normalized_adjacency
+from graphheat.heat.engines import ONE_OFF
 
 Verdict = Literal["helps", "unclear", "hurts"]
 
@@ -131,9 +132,15 @@ def suitability(graph: Graph) -> Suitability:
     )
 
 
+def warnings_of(graph: Graph) -> tuple[str, ...]:
+    """Return a sentence where heat will probably hurt, and nothing elsewhere."""
+    suits = suitability(graph)
+    return (suits.sentence,) if suits.verdict == "hurts" else ()
+
+
 def known_nodes(graph: Graph) -> NDArray[np.int64]:
     """Return the labelled nodes that may be looked at before testing, sorted."""
-    return np.union1d(graph.training_nodes, graph.split.get("val", np.empty(0, np.int64)))
+    return np.union1d(graph.training_nodes, graph.split.val)
 
 
 class _Pairs(NamedTuple):
@@ -197,7 +204,7 @@ def _heat_shares(graph: Graph, known: NDArray[np.int64]) -> _Shares | None:
     """Return the shares of heat among labelled nodes; None where none arrives."""
     if len(known) > HEATED:
         known = np.sort(np.random.default_rng(SEED).choice(known, HEATED, replace=False))
-    heat = HeatKernel(graph, SHORT_TIME, tol=FADED / 10).rows(known, FADED)
+    heat = HeatKernel(graph, SHORT_TIME, tol=FADED / 10, engine=ONE_OFF).rows(known, FADED)
     pairs = _pairs(sp.csr_array(heat[:, known]))
     return _against_chance(pairs, graph.labels[known]) if pairs.total > 0 else None
 

@@ -1,4 +1,4 @@
-"""Small graphs that every system must cope with, and one whose labels may be hidden."""
+"""Small graphs that every baseline must cope with, and one whose labels may be hidden."""
 
 from dataclasses import replace
 
@@ -6,24 +6,28 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphheat.datasets import block_model
-from graphheat.graph import Graph
-from graphheat.training.holdout import Roles, assign_roles
+from graphheat.graph import Graph, Split
 
 EASY = block_model(
     240, 3, degree=8, homophily=0.95, features=24, feature_strength=4.0, labels_per_class=8, seed=2
 )
-EASY_ROLES = assign_roles(EASY, 0)
+EASY_SPLIT = EASY.completed_split(0)
 
 
-def accuracy(outcome, graph=EASY, roles=EASY_ROLES):
+def split_of(graph, train, val=(), test=()):
+    """These nodes and no others: nothing is held out."""
+    return Split.checked({"train": train, "val": val, "test": test}, graph.labels)
+
+
+def accuracy(outcome, graph=EASY, split=EASY_SPLIT):
     found = outcome.probabilities.argmax(axis=1)
-    return float((found == graph.labels)[roles.test].mean())
+    return float((found == graph.labels)[split.test].mean())
 
 
-def with_other_test_labels(graph=EASY, roles=EASY_ROLES):
+def with_other_test_labels(graph=EASY, split=EASY_SPLIT):
     """The same graph with wrong labels wherever they must not be looked at."""
     labels = (graph.labels + 1) % len(graph.classes)
-    for known in (roles.train, roles.val):
+    for known in (split.train, split.val):
         labels[known] = graph.labels[known]
     return replace(graph, labels=labels)
 
@@ -42,8 +46,7 @@ def odd_graph(*, sparse):
     graph = Graph.from_scipy(
         sp.csr_array(dense), sp.csr_array(features) if sparse else features, labels, name="odd"
     )
-    none = np.empty(0, dtype=np.int64)
-    return graph, Roles(np.array([0, 1]), none, none, None)
+    return graph, split_of(graph, [0, 1])
 
 
 def is_valid(probabilities, graph):

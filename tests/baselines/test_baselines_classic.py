@@ -10,30 +10,26 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from odd_graphs import split_of
 
 from graphheat import datasets
 from graphheat.baselines import load
 from graphheat.baselines.deepwalk import Corpus, DeepWalk
+from graphheat.baselines.design_matrix import design_matrix
 from graphheat.baselines.ica import ICA, sweep
-from graphheat.baselines.linear_inputs import linear_inputs
 from graphheat.baselines.lp import LabelPropagation, harmonic
 from graphheat.baselines.manireg import ManiReg
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph
-from graphheat.training.holdout import Roles, assign_roles
 
 CLASSIC = ("lp", "ica", "deepwalk", "manireg")
 FAST: dict[str, dict[str, int]] = {name: {} for name in CLASSIC}
 FAST["deepwalk"] = {"dimensions": 16, "epochs": 5}
 
 
-def roles_of(train, val=(), test=()):
-    return Roles(*(np.asarray(part, dtype=np.int64) for part in (train, val, test)), None)
-
-
 def path(n, weights=None):
     steps = np.ones(n - 1) if weights is None else np.asarray(weights, dtype=float)
-    return sp.csr_array(sp.diags_array([steps, steps], offsets=[-1, 1], shape=(n, n)))
+    return sp.csr_array(sp.diags_array(np.stack([steps, steps]), offsets=[-1, 1], shape=(n, n)))
 
 
 def random_graph(
@@ -46,8 +42,9 @@ def random_graph(
     upper = np.triu(random.random((n, n)) < np.where(same, 0.5, 0.05), 1)
     upper[:, n - isolated :] = False
     weight = upper * (random.uniform(0.5, 2.0, (n, n)) if weighted else 1.0)
-    X = random.random((n, 12)) < np.where(np.arange(12) % classes == labels[:, None], 0.6, 0.15)
-    X = sp.csr_array(X.astype(float)) if sparse else X.astype(float)
+    often = np.where(np.arange(12) % classes == labels[:, None], 0.6, 0.15)
+    words = (random.random((n, 12)) < often).astype(float)
+    X = sp.csr_array(words) if sparse else words
     return Graph.from_scipy(
         weight + weight.T,
         features=X if features else None,
@@ -63,7 +60,7 @@ def assert_distributions(probabilities, graph):
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, atol=1e-12)
 
 
-# --------------------------------------------------------------------------- every system
+# --------------------------------------------------------------------------- every baseline
 
 
 @pytest.mark.parametrize("name", CLASSIC)
@@ -71,8 +68,8 @@ def assert_distributions(probabilities, graph):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_users_graph_one_label_a_class_isolated_nodes_no_validation(name, classes, sparse):
     graph = random_graph(1, classes=classes, isolated=3, sparse=sparse)
-    system = load(name).preset("graph", **FAST[name])
-    outcome = system.fit(graph, roles_of(range(classes)))
+    baseline = load(name).preset("graph", **FAST[name])
+    outcome = baseline.fit(graph, split_of(graph, range(classes)))
     assert_distributions(outcome.probabilities, graph)
     right = outcome.probabilities.argmax(axis=1) == graph.labels
     assert right[: graph.n - 3].mean() > 0.6
@@ -82,7 +79,7 @@ def test_a_users_graph_one_label_a_class_isolated_nodes_no_validation(name, clas
 def test_a_class_without_a_training_label_is_never_named(name):
     graph = random_graph(2)
     train = np.flatnonzero(graph.labels != 1)[:8]
-    outcome = load(name).preset("graph", **FAST[name]).fit(graph, roles_of(train))
+    outcome = load(name).preset("graph", **FAST[name]).fit(graph, split_of(graph, train))
     assert_distributions(outcome.probabilities, graph)
     assert (outcome.probabilities[:, 1] < outcome.probabilities.max(axis=1)).all()
 
@@ -90,34 +87,36 @@ def test_a_class_without_a_training_label_is_never_named(name):
 @pytest.mark.parametrize("name", CLASSIC)
 def test_other_labels_cannot_influence_the_outcome(name):
     graph = random_graph(3, isolated=1)
-    roles = roles_of(range(6), range(6, 12), range(12, 30))
+    split = split_of(graph, range(6), range(6, 12), range(12, 30))
     other = graph.labels.copy()
     other[12:] = -1
     blind = replace(graph, labels=other)
-    system = load(name).preset("graph", **FAST[name])
-    seen, unseen = system.fit(graph, roles, 5), system.fit(blind, roles, 5)
+    baseline = load(name).preset("graph", **FAST[name])
+    seen, unseen = baseline.fit(graph, split, 5), baseline.fit(blind, split, 5)
     np.testing.assert_array_equal(seen.probabilities, unseen.probabilities)
 
 
 @pytest.mark.parametrize("name", CLASSIC)
 def test_the_same_seed_gives_the_same_and_leaves_global_state_alone(name):
     graph = random_graph(4)
-    system = load(name).preset("graph", **FAST[name])
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
-    first = system.fit(graph, roles_of(range(6)), 7).probabilities
-    assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
-    np.testing.assert_array_equal(first, system.fit(graph, roles_of(range(6)), 7).probabilities)
+    baseline = load(name).preset("graph", **FAST[name])
+    before = np.random.get_state(legacy=False)["state"]["key"].copy()  # noqa: NPY002
+    first = baseline.fit(graph, split_of(graph, range(6)), 7).probabilities
+    assert (np.random.get_state(legacy=False)["state"]["key"] == before).all()  # noqa: NPY002
+    np.testing.assert_array_equal(
+        first, baseline.fit(graph, split_of(graph, range(6)), 7).probabilities
+    )
 
 
 @pytest.mark.parametrize("name", CLASSIC)
 def test_features_are_asked_for_only_where_they_are_used(name):
     graph = random_graph(5, features=False)
-    system = load(name).preset("graph", **FAST[name])
-    if system.needs_features:
+    baseline = load(name).preset("graph", **FAST[name])
+    if baseline.needs_features:
         with pytest.raises(GraphError, match="has no features"):
-            system.fit(graph, roles_of(range(6)))
+            baseline.fit(graph, split_of(graph, range(6)))
     else:
-        assert_distributions(system.fit(graph, roles_of(range(6))).probabilities, graph)
+        assert_distributions(baseline.fit(graph, split_of(graph, range(6))).probabilities, graph)
 
 
 # --------------------------------------------------------------------------- LP
@@ -125,14 +124,14 @@ def test_features_are_asked_for_only_where_they_are_used(name):
 
 def test_lp_on_a_path_interpolates_between_its_labelled_ends():
     graph = Graph.from_scipy(path(11), labels=["a"] + [None] * 9 + ["b"])
-    outcome = LabelPropagation(class_mass=False).fit(graph, roles_of([0, 10]))
+    outcome = LabelPropagation(class_mass=False).fit(graph, split_of(graph, [0, 10]))
     np.testing.assert_allclose(outcome.probabilities[:, 1], np.linspace(0, 1, 11), atol=1e-9)
     assert outcome.notes == ()
 
 
 def test_lp_weighted_path_divides_as_resistors_do():
     graph = Graph.from_scipy(path(3, [1.0, 4.0]), labels=["a", None, "b"])
-    outcome = LabelPropagation(class_mass=False).fit(graph, roles_of([0, 2]))
+    outcome = LabelPropagation(class_mass=False).fit(graph, split_of(graph, [0, 2]))
     np.testing.assert_allclose(outcome.probabilities[1], [0.2, 0.8], atol=1e-9)
 
 
@@ -143,19 +142,19 @@ def test_lp_agrees_with_a_dense_solve_and_class_mass_with_its_formula():
     Y = np.eye(3)[graph.labels[train]]
     L = np.diag(W.sum(axis=1)) - W
     dense = np.linalg.solve(L[np.ix_(rest, rest)], W[np.ix_(rest, train)] @ Y)
-    bare = LabelPropagation(class_mass=False).fit(graph, roles_of(train)).probabilities
+    bare = LabelPropagation(class_mass=False).fit(graph, split_of(graph, train)).probabilities
     np.testing.assert_allclose(bare[rest], dense, atol=1e-8)
     np.testing.assert_array_equal(bare[train], Y)
     scaled = dense * Y.mean(axis=0) / dense.sum(axis=0)
-    mass = LabelPropagation().fit(graph, roles_of(train)).probabilities
+    mass = LabelPropagation().fit(graph, split_of(graph, train)).probabilities
     np.testing.assert_allclose(mass[rest], scaled / scaled.sum(axis=1, keepdims=True), atol=1e-7)
 
 
 def test_lp_gives_unreached_nodes_the_training_shares_and_says_how_many():
     edges = sp.block_array([[path(4), None], [None, path(3)]], format="csr")
-    edges.resize(8, 8)  # and one isolated node
+    edges.resize((8, 8))  # and one isolated node
     graph = Graph.from_scipy(edges, labels=["a", "a", None, "b", None, None, None, None])
-    outcome = LabelPropagation().fit(graph, roles_of([0, 1, 3]))
+    outcome = LabelPropagation().fit(graph, split_of(graph, [0, 1, 3]))
     np.testing.assert_allclose(outcome.probabilities[4:], np.tile([2 / 3, 1 / 3], (4, 1)))
     assert len(outcome.notes) == 1
     assert outcome.notes[0].startswith("4 of 8 nodes")
@@ -165,7 +164,7 @@ def test_lp_ignores_self_loops():
     plain = random_graph(7)
     looped = plain.adjacency + sp.diags_array(np.linspace(0, 3, plain.n))
     other = Graph.from_scipy(looped, labels=plain.labels, classes=plain.classes)
-    first, second = (LabelPropagation().fit(g, roles_of(range(6))) for g in (plain, other))
+    first, second = (LabelPropagation().fit(g, split_of(g, range(6))) for g in (plain, other))
     np.testing.assert_allclose(first.probabilities, second.probabilities, atol=1e-9)
 
 
@@ -178,11 +177,11 @@ def test_lp_where_conjugate_gradients_stall_the_factorisation_is_exact():
 
 def test_lp_holds_when_every_node_is_known_and_when_weights_differ_by_far():
     graph = Graph.from_scipy(path(3), labels=["a", "b", "b"])
-    known = LabelPropagation().fit(graph, roles_of([0, 1, 2])).probabilities
+    known = LabelPropagation().fit(graph, split_of(graph, [0, 1, 2])).probabilities
     np.testing.assert_array_equal(known, [[1, 0], [0, 1], [0, 1]])
     steps = [1e-9, 1.0, 1e9, 1e-9, 1.0]
     graph = Graph.from_scipy(path(6, steps), labels=["a", None, None, None, None, "b"])
-    outcome = LabelPropagation(class_mass=False).fit(graph, roles_of([0, 5]))
+    outcome = LabelPropagation(class_mass=False).fit(graph, split_of(graph, [0, 5]))
     potential = np.concatenate([[0], np.cumsum(1 / np.array(steps))])
     np.testing.assert_allclose(outcome.probabilities[:, 1], potential / potential[-1], atol=1e-6)
 
@@ -192,9 +191,11 @@ def test_lp_refuses_a_tolerance_out_of_range():
         LabelPropagation(tol=0.0)
 
 
-def test_roles_of_a_graph_without_a_split_serve_as_well():
+def test_the_completed_split_of_a_graph_without_one_serves_as_well():
     graph = random_graph(8)
-    assert_distributions(LabelPropagation().fit(graph, assign_roles(graph, 0)).probabilities, graph)
+    assert_distributions(
+        LabelPropagation().fit(graph, graph.completed_split(0)).probabilities, graph
+    )
 
 
 # --------------------------------------------------------------------------- ICA
@@ -248,23 +249,23 @@ def test_ica_neighbours_decide_where_features_say_nothing():
         X[i, 0] = X[10 + i, 1] = 1.0
     labels = np.repeat([0, 1], 10)
     graph = Graph.from_scipy(A + A.T, features=X, labels=labels, classes=["a", "b"])
-    outcome = ICA(C=[10.0]).fit(graph, roles_of([1, 2, 11, 12]))
+    outcome = ICA(C=[10.0]).fit(graph, split_of(graph, [1, 2, 11, 12]))
     np.testing.assert_array_equal(outcome.probabilities.argmax(axis=1), labels)
 
 
 def test_ica_chooses_on_validation_labels_and_says_what():
     graph = random_graph(10, n=60)
-    roles = roles_of(range(9), range(9, 30), range(30, 60))
-    outcome = ICA().fit(graph, roles, 3)
+    split = split_of(graph, range(9), range(9, 30), range(30, 60))
+    outcome = ICA().fit(graph, split, 3)
     assert outcome.notes[0].startswith("Chosen on validation labels: C=")
     single = [
-        ICA(C=[C], aggregate=[kind]).fit(graph, roles, 3).probabilities
+        ICA(C=[C], aggregate=[kind]).fit(graph, split, 3).probabilities
         for C in ICA().C
         for kind in ICA().aggregate
     ]
     accuracy = [(p[9:30].argmax(axis=1) == graph.labels[9:30]).mean() for p in single]
     np.testing.assert_array_equal(outcome.probabilities, single[int(np.argmax(accuracy))])
-    blind = ICA().fit(graph, roles_of(range(9)), 3)
+    blind = ICA().fit(graph, split_of(graph, range(9)), 3)
     assert blind.notes == ()
     np.testing.assert_array_equal(blind.probabilities, single[0])
 
@@ -275,7 +276,7 @@ def test_ica_does_not_count_a_nodes_own_label():
     other = Graph.from_scipy(
         looped, features=plain.features, labels=plain.labels, classes=plain.classes
     )
-    first, second = (ICA().fit(g, roles_of(range(6)), 2) for g in (plain, other))
+    first, second = (ICA().fit(g, split_of(g, range(6)), 2) for g in (plain, other))
     np.testing.assert_allclose(first.probabilities, second.probabilities)
 
 
@@ -285,13 +286,13 @@ def test_ica_refuses_settings_out_of_range(wrong):
         ICA(**wrong)
 
 
-def test_linear_inputs_standardise_measurements_and_leave_words():
+def test_the_design_matrix_standardises_measurements_and_leaves_words():
     table = np.random.default_rng(0).normal(5.0, [1.0, 1000.0], (30, 2))
-    X = linear_inputs(Graph.from_scipy(path(30), features=table)).toarray()
+    X = design_matrix(Graph.from_scipy(path(30), features=table)).toarray()
     np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=1e-6)
     np.testing.assert_allclose(X.std(axis=0), 1.0, atol=1e-6)
     words = random_graph(12)
-    np.testing.assert_array_equal(linear_inputs(words).toarray(), words.features)
+    np.testing.assert_array_equal(design_matrix(words).toarray(), words.features)
 
 
 # --------------------------------------------------------------------------- DeepWalk
@@ -307,9 +308,9 @@ def two_cliques(size=8):
 
 def test_deepwalk_tells_two_cliques_apart_from_one_label_each():
     graph = two_cliques()
-    system = DeepWalk(dimensions=16, epochs=5)
+    baseline = DeepWalk(dimensions=16, epochs=5)
     for seed in range(3):
-        guesses = system.fit(graph, roles_of([0, 15]), seed).probabilities.argmax(axis=1)
+        guesses = baseline.fit(graph, split_of(graph, [0, 15]), seed).probabilities.argmax(axis=1)
         np.testing.assert_array_equal(guesses, graph.labels)
 
 
@@ -347,7 +348,7 @@ def test_deepwalk_isolated_nodes_have_the_vector_zero_and_no_edge_is_no_error():
     assert (vectors[-2:] == 0).all()
     assert (np.abs(vectors[:-2]).sum(axis=1) > 0).all()
     empty = Graph.from_scipy(sp.csr_array((4, 4)), labels=["a", "b", None, None])
-    outcome = DeepWalk().fit(empty, roles_of([0, 1]))
+    outcome = DeepWalk().fit(empty, split_of(empty, [0, 1]))
     np.testing.assert_allclose(outcome.probabilities, 0.5)
 
 
@@ -373,8 +374,8 @@ def test_deepwalk_is_the_same_in_a_process_that_hashes_differently():
 
 
 def test_deepwalk_seeds_differ():
-    graph, system = random_graph(16), DeepWalk(**FAST["deepwalk"])
-    assert (system.embed(graph, 0) != system.embed(graph, 1)).any()
+    graph, baseline = random_graph(16), DeepWalk(**FAST["deepwalk"])
+    assert (baseline.embed(graph, 0) != baseline.embed(graph, 1)).any()
 
 
 @pytest.mark.parametrize("wrong", [{"walks": 0}, {"window": 1.5}, {"C": -1.0}])
@@ -414,10 +415,10 @@ def test_manireg_agrees_with_the_dense_dual_formula(normalized, wide):
     assert (graph.adjacency.sum(axis=1) > 0).all()
     assert (graph.features.sum(axis=1) > 0).all()
     train = np.arange(6)
-    system = ManiReg(ambient=[0.05], intrinsic=[0.3], normalized=normalized, tol=1e-12)
+    baseline = ManiReg(ambient=[0.05], intrinsic=[0.3], normalized=normalized, tol=1e-12)
     scores = dense_dual(graph, train, 0.05, 0.3, normalized=normalized)
     expected = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    outcome = system.fit(graph, roles_of(train))
+    outcome = baseline.fit(graph, split_of(graph, train))
     np.testing.assert_allclose(outcome.probabilities, expected, atol=1e-8)
 
 
@@ -429,24 +430,24 @@ def test_manireg_graph_spreads_what_features_cannot():
         labels=np.repeat([0, 1], 6),
         classes=["a", "b"],
     )
-    outcome = ManiReg().fit(graph, roles_of([0, 6]))
+    outcome = ManiReg().fit(graph, split_of(graph, [0, 6]))
     np.testing.assert_array_equal(outcome.probabilities.argmax(axis=1), graph.labels)
 
 
 def test_manireg_chooses_on_validation_labels_and_says_what():
     graph = random_graph(18, n=60)
-    roles = roles_of(range(9), range(9, 30), range(30, 60))
-    outcome = ManiReg().fit(graph, roles)
+    split = split_of(graph, range(9), range(9, 30), range(30, 60))
+    outcome = ManiReg().fit(graph, split)
     assert outcome.notes[0].startswith("Chosen on validation labels: ambient=")
     single = [
-        ManiReg(ambient=[a], intrinsic=[b]).fit(graph, roles).probabilities
+        ManiReg(ambient=[a], intrinsic=[b]).fit(graph, split).probabilities
         for a in ManiReg().ambient
         for b in ManiReg().intrinsic
     ]
     accuracy = [(p[9:30].argmax(axis=1) == graph.labels[9:30]).mean() for p in single]
     assert len(set(accuracy)) > 1
     np.testing.assert_array_equal(outcome.probabilities, single[int(np.argmax(accuracy))])
-    blind = ManiReg().fit(graph, roles_of(range(9)))
+    blind = ManiReg().fit(graph, split_of(graph, range(9)))
     assert blind.notes == ()
     np.testing.assert_array_equal(blind.probabilities, single[0])
 

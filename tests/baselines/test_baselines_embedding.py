@@ -3,36 +3,43 @@
 import numpy as np
 import pytest
 import torch
-from odd_graphs import EASY, EASY_ROLES, accuracy, is_valid, odd_graph, with_other_test_labels
+from odd_graphs import (
+    EASY,
+    EASY_SPLIT,
+    accuracy,
+    is_valid,
+    odd_graph,
+    split_of,
+    with_other_test_labels,
+)
 
 from graphheat.baselines import load
-from graphheat.baselines.descent import Stopping, descend, seeded
+from graphheat.baselines.descent import descend, seeded
 from graphheat.baselines.planetoid import Walks, _Contexts, label_contexts, window_pairs
 from graphheat.baselines.semiemb import _Pairs
 from graphheat.datasets import block_model
 from graphheat.errors import GraphError, ParameterError
+from graphheat.features import Scaling
 from graphheat.graph import Graph
-from graphheat.training.holdout import Roles
-from graphheat.training.scaling import Scaling
+from graphheat.training.stop_rule import StopRule
 
 QUICK = {"label_batches": 40, "graph_batches": 10, "max_epochs": 400}
-SYSTEMS = [
+BASELINES = [
     ("semiemb", {"max_epochs": 120}),
     ("semiemb", {"max_epochs": 120, "layer": "output"}),
     ("planetoid", QUICK),
 ]
-every_system = pytest.mark.parametrize(("name", "changes"), SYSTEMS)
-NONE = np.empty(0, dtype=np.int64)
+every_baseline = pytest.mark.parametrize(("name", "changes"), BASELINES)
 
 
-def fit(name, changes, graph=EASY, roles=EASY_ROLES, seed=0, **settings):
-    return load(name)(**{**changes, **settings}).fit(graph, roles, seed)
+def fit(name, changes, graph=EASY, split=EASY_SPLIT, seed=0, **settings):
+    return load(name)(**{**changes, **settings}).fit(graph, split, seed)
 
 
-# ---------------------------------------------------------------------- every system
+# ---------------------------------------------------------------------- every baseline
 
 
-@every_system
+@every_baseline
 def test_easy_classes_are_found(name, changes):
     outcome = fit(name, changes)
     assert accuracy(outcome) > 0.85
@@ -40,7 +47,7 @@ def test_easy_classes_are_found(name, changes):
     assert len(outcome.history["val_accuracy"]) >= outcome.best_epoch > 0
 
 
-@every_system
+@every_baseline
 def test_a_seed_repeats_and_another_does_not(name, changes):
     state = torch.get_rng_state()
     first, again, other = (fit(name, changes, seed=seed, max_epochs=5) for seed in (1, 1, 2))
@@ -49,7 +56,7 @@ def test_a_seed_repeats_and_another_does_not(name, changes):
     assert torch.equal(state, torch.get_rng_state())
 
 
-@every_system
+@every_baseline
 def test_labels_outside_train_and_val_are_not_looked_at(name, changes):
     honest = fit(name, changes, max_epochs=10)
     hidden = fit(name, changes, with_other_test_labels(), max_epochs=10)
@@ -57,29 +64,29 @@ def test_labels_outside_train_and_val_are_not_looked_at(name, changes):
     assert honest.history == hidden.history
 
 
-@every_system
+@every_baseline
 @pytest.mark.parametrize("sparse", [True, False])
 def test_odd_graphs(name, changes, sparse):
-    graph, roles = odd_graph(sparse=sparse)
-    outcome = fit(name, changes, graph, roles, max_epochs=200)
+    graph, split = odd_graph(sparse=sparse)
+    outcome = fit(name, changes, graph, split, max_epochs=200)
     assert is_valid(outcome.probabilities, graph)
     assert outcome.probabilities[:2].argmax(axis=1).tolist() == [0, 1]
 
 
-@every_system
+@every_baseline
 def test_a_graph_without_edges(name, changes):
     edgeless = Graph.from_scipy(
         np.zeros((6, 6)), np.eye(6)[[0, 1, 0, 1, 0, 1]], [0, 1, *[None] * 4]
     )
-    outcome = fit(name, changes, edgeless, Roles(np.arange(2), NONE, NONE, None), max_epochs=200)
+    outcome = fit(name, changes, edgeless, split_of(edgeless, [0, 1]), max_epochs=200)
     assert outcome.probabilities.argmax(axis=1).tolist() == [0, 1, 0, 1, 0, 1]
 
 
-@every_system
+@every_baseline
 def test_a_graph_without_features_is_refused(name, changes):
     bare = block_model(20, 2, features=0, labels_per_class=2)
     with pytest.raises(GraphError, match="has no features"):
-        fit(name, changes, bare, Roles(np.arange(2), NONE, NONE, None))
+        fit(name, changes, bare, bare.completed_split(0))
 
 
 # ---------------------------------------------------------------------- SemiEmb
@@ -87,7 +94,7 @@ def test_a_graph_without_features_is_refused(name, changes):
 
 def test_without_embedding_loss_it_is_an_mlp():
     outcome = fit("semiemb", {}, max_epochs=8, embedding_weight=0.0)
-    x = Scaling.learn(EASY.features, "columns").apply(EASY.features)
+    x = torch.tensor(Scaling.learn(EASY.features, "standard").apply(EASY.features))
     with seeded(0):
         drop = torch.nn.Dropout(0.5)
         mlp = torch.nn.Sequential(
@@ -105,8 +112,8 @@ def test_without_embedding_loss_it_is_an_mlp():
             lambda: mlp(x),
             torch.optim.Adam(groups, lr=0.01),
             EASY,
-            EASY_ROLES,
-            Stopping(8, 100),
+            EASY_SPLIT,
+            StopRule(8, 100),
         )
     assert np.allclose(outcome.probabilities, plain.probabilities, atol=1e-6)
 
@@ -140,9 +147,9 @@ def test_the_graph_teaches_words_that_no_label_knows():
     for node, label in enumerate(edges.labels):
         words[node, 30 * label + random.choice(30, 3, replace=False)] = 1
     graph = Graph.from_scipy(edges.adjacency, words, edges.labels)
-    roles = Roles(edges.split["train"], NONE, edges.split["test"], None)
+    split = split_of(graph, edges.split["train"], test=edges.split["test"])
     alone, embedded = (
-        accuracy(fit("semiemb", {}, graph, roles, embedding_weight=w), graph, roles)
+        accuracy(fit("semiemb", {}, graph, split, embedding_weight=w), graph, split)
         for w in (0.0, 1.0)
     )
     assert embedded > alone + 0.1
@@ -165,10 +172,10 @@ def two_cliques(size=8):
 
 def test_two_cliques_are_told_apart():
     graph = two_cliques()
-    roles = Roles(np.array([0, 1, 2, 13, 14, 15]), NONE, np.arange(3, 13), None)
+    split = split_of(graph, [0, 1, 2, 13, 14, 15], test=range(3, 13))
     settings = {"label_batches": 20, "graph_batches": 200, "max_epochs": 300}
-    outcome = fit("planetoid", settings, graph, roles)
-    assert accuracy(outcome, graph, roles) == 1.0
+    outcome = fit("planetoid", settings, graph, split)
+    assert accuracy(outcome, graph, split) == 1.0
 
 
 def test_walks_go_along_edges_in_proportion_to_their_weight():
@@ -201,7 +208,7 @@ def test_contexts_are_within_the_window_of_a_walk():
 
 
 def test_label_contexts_are_training_nodes_of_one_class():
-    train = EASY_ROLES.train
+    train = EASY_SPLIT.train
     centres, contexts = label_contexts(EASY.labels, train, 5000, np.random.default_rng(0))
     assert set(centres) == set(contexts) == set(train)
     assert (EASY.labels[centres] == EASY.labels[contexts]).all()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from odd_graphs import split_of
 
 pytest.importorskip("torch_geometric")
 from torch_geometric.nn import ChebConv, GATConv, GCNConv, GMMConv, SAGEConv
@@ -14,24 +15,24 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from graphheat import baselines
 from graphheat.baselines.chebynet import Chebyshev, scaled_laplacian
-from graphheat.baselines.descent import Stopping
 from graphheat.baselines.field import Edges, edges_of, field_of
 from graphheat.baselines.graphsage import MeanLayer
-from graphheat.baselines.inputs import Mapped, dropout, network_input, rows
+from graphheat.baselines.inputs import Mapped, network_input, rows
 from graphheat.baselines.monet import Mixture, MixtureNetwork, Turns, degree_edges
 from graphheat.baselines.twolayer import TwoLayers, adam
 from graphheat.datasets import block_model
 from graphheat.errors import GraphError, MissingDependencyError, ParameterError
 from graphheat.graph import Graph
 from graphheat.nn import SparseFeatures
-from graphheat.training.holdout import Roles, assign_roles
+from graphheat.nn.features import dropout
+from graphheat.training.stop_rule import StopRule
 
 NAMES = ("mlp", "chebynet", "gcn", "graphsage", "monet", "gat")
 LOOKING = NAMES[1:]  # those that see edges
 KIPF = {
     "hidden": 16,
     "dropout": 0.5,
-    "weight_decay": 5e-4,
+    "l2": 5e-4,
     "learning_rate": 0.01,
     "max_epochs": 200,
     "patience": 10,
@@ -42,7 +43,7 @@ GAT = {
     "heads": 8,
     "output_heads": 1,
     "dropout": 0.6,
-    "weight_decay": 5e-4,
+    "l2": 5e-4,
     "learning_rate": 5e-3,
     "max_epochs": 100_000,
     "patience": 100,
@@ -67,16 +68,16 @@ PUBLISHED = {
     ("monet", "pubmed"): {**MONET, "dimension": 3},
     ("gat", "cora"): GAT,
     ("gat", "citeseer"): {**GAT, "watch": "accuracy"},
-    ("gat", "pubmed"): {**GAT, "output_heads": 8, "learning_rate": 0.01, "weight_decay": 1e-3},
+    ("gat", "pubmed"): {**GAT, "output_heads": 8, "learning_rate": 0.01, "l2": 1e-3},
 }
 
 
 def quick(name, epochs=20, **changes):
-    return baselines.load(name)(max_epochs=epochs, **changes)
+    return baselines.load(name)(**{"max_epochs": epochs, **changes})
 
 
-def accuracy(outcome, graph, roles):
-    right = outcome.probabilities.argmax(axis=1)[roles.test] == graph.labels[roles.test]
+def accuracy(outcome, graph, split):
+    right = outcome.probabilities.argmax(axis=1)[split.test] == graph.labels[split.test]
     return right.mean()
 
 
@@ -163,7 +164,7 @@ def test_gcn_layer_is_pygs(small, features):
 
 def test_gat_layer_is_pygs(small, features):
     x, dense = features
-    bare = edges_of(small, self_loops=False).index
+    bare = edges_of(small, self_loops=False).edge_index
     theirs, mine = GATConv(12, 4, 3), GATConv(12, 4, 3, add_self_loops=False)
     mine.load_state_dict(theirs.state_dict())
     mine = Mapped(mine)
@@ -172,7 +173,7 @@ def test_gat_layer_is_pygs(small, features):
         (mine.layer.att_src, theirs.att_src),
         (mine.layer.bias, theirs.bias),
     ]
-    same(mine, theirs, x, dense, [edges_of(small, self_loops=True).index], [bare], pairs)
+    same(mine, theirs, x, dense, [edges_of(small, self_loops=True).edge_index], [bare], pairs)
 
 
 @pytest.mark.parametrize("terms", [1, 2, 3, 4])
@@ -206,7 +207,7 @@ def test_scaled_laplacian_spans_minus_one_to_one():
 
 def test_graphsage_layer_is_pygs_cut_to_length_one(small, features):
     x, dense = features
-    index = edges_of(small, self_loops=True).index
+    index = edges_of(small, self_loops=True).edge_index
     mine, theirs = MeanLayer(12, 5), SAGEConv(12, 5)
     mine.near.weight.data *= 3  # rows on either side of length 1
     mine.near.bias.data.uniform_(0, 0.3)
@@ -279,12 +280,12 @@ def test_field_gives_outputs_and_gradients_of_the_whole_graph(small, nodes):
 
 
 def test_field_holds_no_more_than_two_steps():
-    path = sp.diags_array([np.ones(5), np.ones(5)], offsets=[-1, 1])
+    path = sp.csr_array(sp.diags_array(np.ones((2, 5)), offsets=[-1, 1]))
     edges = edges_of(Graph.from_scipy(path), self_loops=True)
     field = field_of(torch.tensor([0]), edges, 6)
     assert field.nodes.tolist() == [0, 1, 2]
     assert field.places.tolist() == [0]
-    into = [sorted(zip(*layer.index.tolist(), strict=True)) for layer in field.layers]
+    into = [sorted(zip(*layer.edge_index.tolist(), strict=True)) for layer in field.layers]
     assert into == [[(0, 0), (0, 1), (1, 0), (1, 1), (2, 1)], [(0, 0), (1, 0)]]
 
 
@@ -314,73 +315,75 @@ def test_penalty_is_on_matrices_of_the_part_that_is_named():
     assert (len(everything["params"]), len(biases["params"])) == (4, 2)
 
 
-# ------------------------------------------------------------------------------------- the systems
+# ----------------------------------------------------------------------------------- the baselines
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_system_says_who_it_is(name):
-    system = baselines.load(name)
-    assert system.name == name
-    assert system.title and system.reference[-4:].isdigit()
-    assert system().settings() == system.preset("a graph of one's own").settings()
+def test_baseline_says_who_it_is(name):
+    baseline = baselines.load(name)
+    assert baseline.name == name
+    assert baseline.title and baseline.reference[-4:].isdigit()
+    assert baseline().as_dict() == baseline.preset("a graph of one's own").as_dict()
     with pytest.raises(ParameterError, match="no setting 'hiden'"):
-        system.preset("cora", hiden=3)
+        baseline.preset("cora", hiden=3)
 
 
 def test_missing_library_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch_geometric.nn", None)
     monkeypatch.delitem(sys.modules, "graphheat.baselines.gcn", raising=False)
-    with pytest.raises(MissingDependencyError, match=r"GCN needs torch_geometric.*\[paper\]"):
+    with pytest.raises(
+        MissingDependencyError, match=r"'gcn' recipe needs torch_geometric.*\[paper\]"
+    ):
         baselines.load("gcn")
 
 
 @pytest.mark.parametrize(("name", "graph"), PUBLISHED)
 def test_presets_are_the_published_settings(name, graph):
-    assert baselines.load(name).preset(graph).settings() == PUBLISHED[name, graph]
+    assert baselines.load(name).preset(graph).as_dict() == PUBLISHED[name, graph]
     assert set(baselines.load(name).presets) <= {"cora", "citeseer", "pubmed"}
 
 
 @pytest.mark.parametrize("name", LOOKING)
 def test_edges_find_what_features_do_not_tell(name, structured):
-    roles = assign_roles(structured, 0)
-    outcome = quick(name, 100).fit(structured, roles)
-    assert accuracy(outcome, structured, roles) > 0.93
+    split = structured.completed_split(0)
+    outcome = quick(name, 100).fit(structured, split)
+    assert accuracy(outcome, structured, split) > 0.93
 
 
 def test_mlp_sees_features_alone(structured):
-    roles = assign_roles(structured, 0)
+    split = structured.completed_split(0)
     order = np.random.default_rng(0).permutation(structured.n)
     shuffled = replace(structured, adjacency=structured.to_scipy()[order][:, order])
-    outcome, again = (quick("mlp", 100).fit(graph, roles) for graph in (structured, shuffled))
+    outcome, again = (quick("mlp", 100).fit(graph, split) for graph in (structured, shuffled))
     assert np.array_equal(outcome.probabilities, again.probabilities)
-    assert accuracy(outcome, structured, roles) < 0.85
+    assert accuracy(outcome, structured, split) < 0.85
     telling = block_model(240, 3, homophily=0.34, feature_strength=8.0, labels_per_class=10)
-    outcome = quick("mlp", 100).fit(telling, roles)
-    assert accuracy(outcome, telling, assign_roles(telling, 0)) > 0.97
+    outcome = quick("mlp", 100).fit(telling, split)
+    assert accuracy(outcome, telling, telling.completed_split(0)) > 0.97
 
 
 @pytest.mark.parametrize("name", LOOKING)
 def test_edges_change_the_answer(name, small):
-    roles = assign_roles(small, 0)
+    split = small.completed_split(0)
     bare = replace(small, adjacency=sp.csr_array((30, 30)))
-    one, other = (quick(name, 5).fit(graph, roles).probabilities for graph in (small, bare))
+    one, other = (quick(name, 5).fit(graph, split).probabilities for graph in (small, bare))
     assert not np.allclose(one, other, atol=1e-3)
 
 
 @pytest.mark.parametrize("name", ["gcn", "chebynet"])
 def test_edge_weights_change_the_answer(name, small):
-    roles = assign_roles(small, 0)
+    split = small.completed_split(0)
     plain = replace(small, adjacency=sp.csr_array(small.adjacency > 0).astype(float))
-    one, other = (quick(name, 5).fit(graph, roles).probabilities for graph in (small, plain))
+    one, other = (quick(name, 5).fit(graph, split).probabilities for graph in (small, plain))
     assert not np.allclose(one, other, atol=1e-3)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_seed_decides(name, structured):
-    roles = assign_roles(structured, 0)
+    split = structured.completed_split(0)
     torch.manual_seed(9)
     state = torch.get_rng_state()
-    first, again, other = (quick(name, 5).fit(structured, roles, s) for s in (1, 1, 2))
+    first, again, other = (quick(name, 5).fit(structured, split, s) for s in (1, 1, 2))
     assert torch.equal(torch.get_rng_state(), state)
     assert np.array_equal(first.probabilities, again.probabilities)
     assert first.history == again.history
@@ -389,13 +392,13 @@ def test_seed_decides(name, structured):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_labels_outside_train_and_val_are_not_looked_at(name, structured):
-    roles = assign_roles(structured, 0)
-    others = np.setdiff1d(np.arange(structured.n), np.concatenate([roles.train, roles.val]))
+    split = structured.completed_split(0)
+    others = np.setdiff1d(np.arange(structured.n), np.concatenate([split.train, split.val]))
     for hidden in (-1, 2):
         labels = structured.labels.copy()
         labels[others] = hidden
         changed = replace(structured, labels=labels)
-        one, two = (quick(name, 12).fit(graph, roles) for graph in (structured, changed))
+        one, two = (quick(name, 12).fit(graph, split) for graph in (structured, changed))
         assert np.array_equal(one.probabilities, two.probabilities)
         assert one.history == two.history
 
@@ -403,10 +406,12 @@ def test_labels_outside_train_and_val_are_not_looked_at(name, structured):
 @pytest.mark.parametrize("name", NAMES)
 def test_steps_are_told_and_the_best_is_among_them(name, small):
     steps = []
-    outcome = quick(name, 15).fit(small, assign_roles(small, 0), callback=steps.append)
+    outcome = quick(name, 15).fit(
+        small, small.completed_split(0), progress=lambda *step: steps.append(step)
+    )
     check_rows(outcome.probabilities, 30, 3)
     epochs = len(outcome.history["train_loss"])
-    assert [step.step for step in steps] == list(range(1, epochs + 1))
+    assert [done for done, _, _ in steps] == list(range(1, epochs + 1))
     assert 1 <= outcome.best_epoch <= epochs <= 15
     assert np.isfinite(outcome.history["val_loss"]).all()
 
@@ -422,9 +427,9 @@ def test_graph_of_ones_own(name):
         features=np.array([[30, 1e4], [41, 2e4], [52, 0], [63, 5], [24, 1], [75, 3], [75, 3]]),
         labels=["yes", None, None, None, "no", None, None],
     )
-    roles = assign_roles(graph, 0)
-    assert not len(roles.val)
-    outcome = quick(name, 10).fit(graph, roles)
+    split = graph.completed_split(0)
+    assert not len(split.val)
+    outcome = quick(name, 10).fit(graph, split)
     check_rows(outcome.probabilities, 7, 2)
     assert len(outcome.history["train_loss"]) == outcome.best_epoch == 10
     assert np.allclose(outcome.probabilities[5], outcome.probabilities[6])  # both alone, and alike
@@ -435,29 +440,27 @@ def test_graph_without_an_edge(name):
     graph = Graph.from_scipy(
         sp.csr_array((3, 3)), np.array([[1.0, 0], [0, 1], [1, 0]]), ["a", "b", None]
     )
-    outcome = quick(name, 30).fit(
-        graph, Roles(np.array([0, 1]), *[np.empty(0, np.int64)] * 2, None)
-    )
+    outcome = quick(name, 30).fit(graph, split_of(graph, [0, 1]))
     check_rows(outcome.probabilities, 3, 2)
     assert np.allclose(outcome.probabilities[0], outcome.probabilities[2])
 
 
 def test_without_validation_labels_epochs_are_fixed(small):
-    roles = assign_roles(small, 0)._replace(val=np.empty(0, np.int64))
-    outcome = baselines.load("gat")().fit(small, roles)
-    assert len(outcome.history["train_loss"]) == outcome.best_epoch == Stopping(1, 1).fixed_epochs
+    split = split_of(small, small.split.train, test=small.split.test)
+    outcome = baselines.load("gat")().fit(small, split)
+    assert len(outcome.history["train_loss"]) == outcome.best_epoch == StopRule(1, 1).fixed_epochs
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_features_are_needed(name):
     graph = block_model(40, 2, features=0, labels_per_class=2)
     with pytest.raises(GraphError, match=r"has no features.*lp or deepwalk"):
-        quick(name).fit(graph, assign_roles(graph, 0))
+        quick(name).fit(graph, graph.completed_split(0))
 
 
 def test_monet_learns_in_turns(small):
     net = MixtureNetwork(Mixture(12, 4, 2, 2), Mixture(4, 3, 2, 2), rate=0.0)
-    optimizer = Turns(net, weight_decay=0.1, learning_rate=0.01, turn=2)
+    optimizer = Turns(net, l2=0.1, learning_rate=0.01, turn=2)
     assert net.first.mu is net.second.mu
     decays = {id(w): g["weight_decay"] for g in optimizer.param_groups for w in g["params"]}
     assert {id(w) for w in net.parameters()} == set(decays)

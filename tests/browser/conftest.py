@@ -1,29 +1,16 @@
 """A real Chromium, where one is found; the tests here are skipped by name where none is."""
 
-import shutil
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from helpers.chromium import CHROMIUM, launch
 
-from graphheat import datasets
+from graphheat import datasets, fit
 from graphheat.datasets import block_model
 from graphheat.explorer import write_page
 from graphheat.graph import Graph
-from graphheat.training import fit
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = [
-    "--no-sandbox",
-    "--use-gl=angle",  # WebGL in software: no screen, no graphics card
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 NO_WEBGL = """
 const plain = HTMLCanvasElement.prototype.getContext;
 HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
@@ -43,7 +30,7 @@ def pytest_collection_modifyitems(items):
 def browser():
     api = pytest.importorskip("playwright.sync_api")
     with api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        chromium = launch(playwright)
         yield chromium
         chromium.close()
 
@@ -58,10 +45,12 @@ def visit(browser):
         context.set_default_timeout(WAIT)
         page = context.new_page()
         trouble, asked = [], []
-        page.on(
-            "console",
-            lambda message: message.type in ("error", "warning") and trouble.append(message.text),
-        )
+
+        def hear(message):
+            if message.type in ("error", "warning"):
+                trouble.append(message.text)
+
+        page.on("console", hear)
         page.on("pageerror", lambda error: trouble.append(str(error)))
         page.on("request", lambda request: asked.append(request.url))
         if webgl is False:
@@ -100,7 +89,7 @@ def blocks():
 
 @pytest.fixture(scope="session")
 def run(blocks):
-    return fit(blocks, max_epochs=20)
+    return fit(blocks, "paper", max_epochs=20)
 
 
 @pytest.fixture(scope="session")

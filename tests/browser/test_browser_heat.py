@@ -1,7 +1,7 @@
 """Heat in the page is the library's heat."""
 
 import numpy as np
-from polling import until
+from helpers.polling import until
 
 from graphheat import datasets
 from graphheat.explorer import write_page

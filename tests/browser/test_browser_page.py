@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from polling import until
+from helpers.polling import until
 
 from graphheat.explorer import write_page
 from graphheat.graph import Graph
@@ -292,9 +292,9 @@ def test_graphs_that_lack_something_can_be_looked_at(visit, pages, what):
         until(page, "graphheat.explorer.near !== null")
         assert page.get_by_role("tab", name="Why this label").count() == 0
         modes = page.locator("#colour option").all_inner_texts()
-        assert modes == (["known class", "heat"] if what == "labels" else ["one colour", "heat"])
+        assert modes == (["actual class", "heat"] if what == "labels" else ["one colour", "heat"])
         page.get_by_role("tab", name="Nodes").click()
-        page.get_by_text("Most edges first").wait_for()
+        page.get_by_text("Highest degree first").wait_for()
 
 
 def test_the_policy_holds_against_a_script_that_got_in(visit, star):

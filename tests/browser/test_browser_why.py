@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from polling import until
+from helpers.polling import until
 
-from graphheat.explain import Explainer
+from graphheat.explain import NetworkExplainer
 from graphheat.explorer import write_page
 
 
@@ -31,7 +31,7 @@ def test_probabilities_and_the_set_are_those_of_the_run(visit, fitted, run):
 
 
 def test_listed_contributions_sum_to_the_logit(visit, fitted, run, blocks):
-    explainer = Explainer(run, blocks)
+    explainer = NetworkExplainer(run, blocks)
     with visit(fitted, "#tab=why") as page:
         node = least(page)
         page.evaluate(f"graphheat.explorer.select({node})")
@@ -61,7 +61,7 @@ def test_other_nodes_get_the_heat_from_training_nodes(visit, pages, run, blocks,
 
 
 def test_a_cell_of_the_matrix_filters_the_list(visit, fitted, run, blocks):
-    wrong = (run.predicted != run.labels) & (run.roles == 3) & (run.labels >= 0)
+    wrong = (run.predicted != run.labels) & (run.split.codes() == 3) & (run.labels >= 0)
     truth, guess = run.labels[wrong][0], run.predicted[wrong][0]
     cell = wrong & (run.labels == truth) & (run.predicted == guess)
     with visit(fitted, "#tab=nodes") as page:
@@ -80,7 +80,7 @@ def test_candidates_are_the_least_confident_that_did_not_train(visit, fitted, ru
     with visit(fitted, "#tab=nodes") as page:
         texts = page.locator("#panel-nodes .list tbody td.number").all_inner_texts()
         assert texts == sorted(texts, key=float)
-        assert not set(listed(page)) & set(np.flatnonzero(run.roles == 1).tolist())
+        assert not set(listed(page)) & set(run.split.train.tolist())
 
 
 @pytest.mark.parametrize("mode", ["predicted", "label", "confidence", "right", "split", "heat"])

@@ -6,10 +6,9 @@ import numpy as np
 import pandas
 import pytest
 import scipy.sparse as sp
-from click.testing import CliRunner
+from helpers.command import call
 
 from graphheat import datasets
-from graphheat.cli import main
 from graphheat.datasets import block_model
 from graphheat.heat import HeatKernel, neighborhood
 from graphheat.io import write_csv, write_npz
@@ -23,12 +22,6 @@ RUN_FILES = [
     "reliability.png",
     "training.png",
 ]
-
-
-def call(*args, code=0):
-    result = CliRunner().invoke(main, [str(arg) for arg in args])
-    assert result.exit_code == code, result.output
-    return result
 
 
 def ask(*args):

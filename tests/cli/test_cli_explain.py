@@ -3,13 +3,12 @@
 import json
 
 import pytest
-from click.testing import CliRunner
+from helpers.command import invoke
 
-from graphheat.cli import main
 from graphheat.datasets import block_model
 from graphheat.explain import explain
 from graphheat.io import write_npz
-from graphheat.training import Run
+from graphheat.runs import load_run
 
 GRAPH = block_model(60, 3, features=8, labels_per_class=4, seed=0)
 
@@ -19,27 +18,23 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("explain")
     write_npz(GRAPH, folder / "g.npz")
     source = str(folder / "g.npz")
-    assert call("fit", source, "--epochs", "5", "--out", folder / "run").exit_code == 0
-    assert call("fit", source, "--recipe", "lp", "--out", folder / "lp").exit_code == 0
+    assert invoke("fit", source, "--epochs", "5", "--out", folder / "run").exit_code == 0
+    assert invoke("fit", source, "--recipe", "lp", "--out", folder / "lp").exit_code == 0
     return folder
 
 
-def call(*args):
-    return CliRunner().invoke(main, [str(arg) for arg in args])
-
-
 def refused(*args):
-    result = call("explain", *args)
+    result = invoke("explain", *args)
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
     return result.stderr
 
 
 def test_one_object_holds_the_whole_explanation(folder):
-    result = call("explain", folder / "run", 7, "--json")
+    result = invoke("explain", folder / "run", 7, "--json")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
-    told = explain(Run.load(folder / "run" / "checkpoint.safetensors"), GRAPH, 7)
+    told = explain(load_run(folder / "run"), GRAPH, 7)
     assert found["node"] == 7
     assert found["label"] == found["predicted"] == told.label
     assert [each["node"] for each in found["sources"]] == told.sources.tolist()
@@ -51,7 +46,7 @@ def test_one_object_holds_the_whole_explanation(folder):
 
 
 def test_people_get_a_sentence_a_table_and_what_would_be(folder):
-    result = call("explain", folder / "run", 7, "--limit", 3)
+    result = invoke("explain", folder / "run", 7, "--limit", 3)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("Node 7: ")
     assert "other sources" in result.stdout
@@ -60,21 +55,21 @@ def test_people_get_a_sentence_a_table_and_what_would_be(folder):
 
 
 def test_a_class_is_chosen_by_its_name(folder):
-    predicted = json.loads(call("explain", folder / "run", 7, "--json").stdout)["label"]
+    predicted = json.loads(invoke("explain", folder / "run", 7, "--json").stdout)["label"]
     rival = (predicted + 1) % 3
-    found = json.loads(call("explain", folder / "run", 7, "--label", rival, "--json").stdout)
+    found = json.loads(invoke("explain", folder / "run", 7, "--label", rival, "--json").stdout)
     assert (found["label"], found["predicted"]) == (rival, predicted)
 
 
 def test_a_picture_is_drawn(folder):
-    result = call("explain", folder / "run", 7, "--out", folder / "why.png")
+    result = invoke("explain", folder / "run", 7, "--out", folder / "why.png")
     assert result.exit_code == 0, result.output
     assert (folder / "why.png").stat().st_size > 10_000
     assert "Picture: " in result.stderr
 
 
 def test_the_graph_may_be_elsewhere(folder):
-    assert call("explain", folder / "run", 7, "--graph", folder / "g.npz").exit_code == 0
+    assert invoke("explain", folder / "run", 7, "--graph", folder / "g.npz").exit_code == 0
     write_npz(block_model(60, 3, features=8, seed=9), folder / "other.npz")
     said = refused(folder / "run", 7, "--graph", folder / "other.npz")
     assert "is not the graph that this run was fitted on" in said

@@ -3,9 +3,8 @@
 import json
 
 import pytest
-from click.testing import CliRunner
+from helpers.command import invoke
 
-from graphheat.cli import main
 from graphheat.datasets import block_model
 from graphheat.io import write_npz
 
@@ -19,25 +18,21 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def call(*args):
-    return CliRunner().invoke(main, [str(arg) for arg in args])
-
-
 @pytest.fixture
 def run():
-    assert call("fit", "g.npz", "--epochs", "5", "-s", "2", "--out", "run").exit_code == 0
+    assert invoke("fit", "g.npz", "--epochs", "5", "-s", "2", "--out", "run").exit_code == 0
     return "run"
 
 
 def refused(*args):
-    result = call(*args)
+    result = invoke(*args)
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
     return result.stderr
 
 
 def test_a_graph_becomes_a_page(folder):
-    result = call("explore", "g.npz", "--out", "page.html", "--json")
+    result = invoke("explore", "g.npz", "--out", "page.html", "--json")
     assert result.exit_code == 0, result.output
     page = json.loads(result.stdout)
     assert page["nodes"] == 60
@@ -46,14 +41,14 @@ def test_a_graph_becomes_a_page(folder):
 
 
 def test_a_run_finds_its_graph_and_is_explained(run):
-    result = call("explore", run, "--out", "page.html", "--json")
+    result = invoke("explore", run, "--out", "page.html", "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["explained"] == 60
-    assert call("explore", "run/checkpoint.safetensors", "--out", "page.html").exit_code == 0
+    assert invoke("explore", "run/checkpoint.safetensors", "--out", "page.html").exit_code == 0
 
 
 def test_people_get_a_table_and_the_way_on(run):
-    result = call("explore", run, "--out", "page.html")
+    result = invoke("explore", run, "--out", "page.html")
     assert "labels explained" in result.stdout
     assert "Open it in a browser: page.html" in result.stderr
 
@@ -61,7 +56,7 @@ def test_people_get_a_table_and_the_way_on(run):
 def test_a_graph_that_has_moved_is_named(run, folder):
     (folder / "g.npz").rename(folder / "h.npz")
     assert "name it with --graph" in refused("explore", run, "--out", "page.html")
-    assert call("explore", run, "--graph", "h.npz", "--out", "page.html").exit_code == 0
+    assert invoke("explore", run, "--graph", "h.npz", "--out", "page.html").exit_code == 0
 
 
 def test_another_graph_is_refused(run, folder):

@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from click.testing import CliRunner
+from helpers.command import invoke
 
-from graphheat.cli import main
 from graphheat.datasets import block_model
 from graphheat.errors import GraphHeatError
 from graphheat.heat import kernel as kernel_module
@@ -27,13 +26,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def call(*args):
-    return CliRunner().invoke(main, [str(arg) for arg in args])
-
-
 def refused(*args, code=2):
     """Return the sentence; nothing on standard output, one line on standard error."""
-    result = call(*args)
+    result = invoke(*args)
     assert result.exit_code == code, result.output
     assert result.stdout == ""
     assert result.stderr.startswith("Error: ")
@@ -43,7 +38,7 @@ def refused(*args, code=2):
 
 
 # Files in place of the good ones, and the words of the sentence.
-BAD_FILES = {
+BAD_FILES: dict[str, tuple[dict[str, str | bytes], str]] = {
     "NaN feature": ({"n.csv": NODES.replace("d,u,4", "d,u,nan")}, "finite number"),
     "missing feature": ({"n.csv": NODES.replace("d,u,4", "d,u,")}, "Column 'x'"),
     "infinite feature": ({"n.csv": NODES.replace("d,u,4", "d,u,inf")}, "finite number"),
@@ -99,8 +94,8 @@ def test_values_outside_their_range(options, words):
 
 @pytest.mark.parametrize("s", ["0", "1e6"])
 def test_the_ends_of_the_range_of_s_are_answered(s):
-    assert call(*FIT, "-s", s).exit_code == 0
-    assert call("neighbors", "e.csv", "a", "-s", s).exit_code == 0
+    assert invoke(*FIT, "-s", s).exit_code == 0
+    assert invoke("neighbors", "e.csv", "a", "-s", s).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -151,7 +146,7 @@ def test_other_commands_refuse_in_a_sentence_too(args, folder):
     ],
 )
 def test_wrong_usage_is_exit_code_2_with_a_hint(args):
-    result = call(*args)
+    result = invoke(*args)
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr.startswith("Usage:")
@@ -169,7 +164,7 @@ def test_an_asymmetric_matrix_names_count_pair_and_option(folder):
     assert "symmetric" in sentence
     assert "(0, 1)" in sentence
     assert "symmetrize" in sentence
-    assert call("info", "m.mtx", "--symmetrize", "max").exit_code == 0
+    assert invoke("info", "m.mtx", "--symmetrize", "max").exit_code == 0
 
 
 @pytest.mark.parametrize("share", [0.2, 0.9])
@@ -187,7 +182,7 @@ def test_fewer_rows_of_features_than_nodes(folder):
 
 def test_a_duplicate_edge_can_be_settled(folder):
     (folder / "e.csv").write_text("source,target,weight\na,b,1\nb,a,2\nb,c,1\nc,d,1\n")
-    assert call(*FIT, "--duplicates", "sum").exit_code == 0
+    assert invoke(*FIT, "--duplicates", "sum").exit_code == 0
 
 
 # ------------------------------------------------------------------ right answers
@@ -197,7 +192,7 @@ def test_odd_graphs_that_are_answered(folder):
     (folder / "e.csv").write_text("source,target\na,a\na,b\nc,d\n")
     rows = ["a,t,1", "b,u,2", "c,,3", "d,,4", "lonely,t,5", "e,v,1"]
     (folder / "n.csv").write_text("id,label,x\n" + "\n".join(rows))
-    result = call(*FIT, "--out", "run", "--json")
+    result = invoke(*FIT, "--out", "run", "--json")
     assert result.exit_code == 0
     table = (folder / "run/predictions.csv").read_text().splitlines()
     assert len(table) == 7
@@ -209,7 +204,7 @@ def test_odd_graphs_that_are_answered(folder):
 def test_one_node(folder):
     (folder / "e.csv").write_text("source,target\n")
     (folder / "n.csv").write_text("id,label,x\na,t,1\n")
-    assert json.loads(call("info", "e.csv", "--nodes", "n.csv", "--json").stdout)["nodes"] == 1
+    assert json.loads(invoke("info", "e.csv", "--nodes", "n.csv", "--json").stdout)["nodes"] == 1
     assert "one class only" in refused(*FIT)
 
 
@@ -228,7 +223,7 @@ def test_a_kernel_that_would_not_fit_is_refused_with_its_plan(monkeypatch, folde
         assert "would not fit in memory" in sentence
         assert "entries" in sentence
     assert not (folder / "k.npz").exists()
-    assert call(*FIT, *PAPER, "--eps", "none").exit_code == 0
+    assert invoke(*FIT, *PAPER, "--eps", "none").exit_code == 0
 
 
 def test_an_unforeseen_error_is_exit_code_1_and_points_to_debug(monkeypatch):
@@ -244,11 +239,11 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("graphheat.training.train", interrupted)
+    monkeypatch.setattr("graphheat.training.train.train_network", interrupted)
     assert "--resume" in refused(*FIT, "--out", "run", code=1)
 
 
 def test_debug_lets_the_error_through():
-    result = call("info", "none.csv", "--debug")
+    result = invoke("info", "none.csv", "--debug")
     assert isinstance(result.exception, GraphHeatError)
     assert result.exc_info[2] is not None

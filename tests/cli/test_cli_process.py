@@ -34,7 +34,10 @@ def test_importing_graphheat_loads_nothing_heavy():
     assert not loaded("import graphheat") & (HEAVY | {"numpy"})
 
 
-@pytest.mark.parametrize("module", ["heat", "graph", "io", "datasets", "spreading", "transformer"])
+@pytest.mark.parametrize(
+    "module",
+    ["heat", "graph", "io", "datasets", "features", "calibration", "runs", "linear", "estimators"],
+)
 def test_what_needs_no_torch_loads_none(module):
     assert "torch" not in loaded(f"import graphheat.{module}")
 
@@ -80,6 +83,7 @@ def test_fit_raises_no_warning_and_speaks_on_standard_error_alone(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["out"] == "run"
-    told, chosen = done.stderr.splitlines()
+    told, calibrated, chosen = done.stderr.splitlines()
     assert told.startswith("No class has three labels")
+    assert calibrated == "Without validation labels confidence is not calibrated."
     assert chosen == "Too few labels to choose s by: s = 2.5."

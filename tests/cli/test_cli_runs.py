@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+import torch
+from helpers.command import invoke
 
-from graphheat.cli import main
 from graphheat.datasets import block_model
 from graphheat.io import write_npz
 from graphheat.training import loop
@@ -23,8 +23,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def fit(*options, graph="g.npz", out="run"):
-    args = ["fit", graph, "--epochs", "8", "-s", "1", "--out", out, *options]
-    return CliRunner().invoke(main, [str(arg) for arg in args])
+    return invoke("fit", graph, "--epochs", "8", "-s", "1", "--out", out, *options)
 
 
 def refused(*options, **where):
@@ -42,15 +41,15 @@ def contents(folder="run"):
 
 
 def interrupt_at(monkeypatch, epoch, seed=None):
-    plain = loop._Trainer._evaluate
+    plain = loop.Loop._evaluate
 
     def evaluate(self, *args):
-        if self.epoch == epoch and seed in (None, self.seed):
+        if self.epoch == epoch and seed in (None, torch.initial_seed()):
             raise KeyboardInterrupt
-        plain(self, *args)
+        return plain(self, *args)
 
     monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
-    monkeypatch.setattr(loop._Trainer, "_evaluate", evaluate)
+    monkeypatch.setattr(loop.Loop, "_evaluate", evaluate)
 
 
 def test_a_folder_that_holds_a_run_is_left_alone():
@@ -154,17 +153,17 @@ def test_an_interrupted_run_is_not_predicted_from(monkeypatch):
     with monkeypatch.context() as patch:
         interrupt_at(patch, 4)
         fit()
-    result = CliRunner().invoke(main, ["predict", "run", "--out", "l.csv"])
+    result = invoke("predict", "run", "--out", "l.csv")
     assert result.exit_code == 2
     assert "interrupted after 4 epochs" in result.stderr
 
 
 def test_a_folder_of_seeds_asks_which(folder):
     fit("--seeds", "2")
-    result = CliRunner().invoke(main, ["predict", "run", "--out", "l.csv"])
+    result = invoke("predict", "run", "--out", "l.csv")
     assert result.exit_code == 2
     assert "name one of them, such as run/seed-0" in result.stderr
-    result = CliRunner().invoke(main, ["predict", "run/seed-1", "--out", "l.csv"])
+    result = invoke("predict", "run/seed-1", "--out", "l.csv")
     assert result.exit_code == 0
 
 
@@ -186,7 +185,7 @@ def test_a_damaged_checkpoint(share):
     data = path.read_bytes()
     path.write_bytes(data[: int(share * len(data))])
     assert "is damaged and cannot be read" in refused("--resume")
-    result = CliRunner().invoke(main, ["predict", "run", "--out", "l.csv"])
+    result = invoke("predict", "run", "--out", "l.csv")
     assert result.exit_code == 2
     assert "is damaged" in result.stderr
     assert not Path("l.csv").exists()
@@ -194,7 +193,7 @@ def test_a_damaged_checkpoint(share):
 
 def test_a_checkpoint_of_a_newer_schema(monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("graphheat.training.checkpoint.SCHEMA", 99)
+        patch.setattr("graphheat.runs.checkpoint.SCHEMA", 99)
         fit()
     assert "has schema 99" in refused("--resume")
 
@@ -223,14 +222,14 @@ def test_a_folder_without_permission():
 @pytest.mark.parametrize("out", ["missing/l.csv", "run", "g.npz/l.csv"])
 def test_predict_to_a_place_that_cannot_be_written(out):
     fit()
-    result = CliRunner().invoke(main, ["predict", "run", "--out", out])
+    result = invoke("predict", "run", "--out", out)
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("out", ["missing/k.npz", "g.npz/k.npz"])
 def test_kernel_to_a_place_that_cannot_be_written(out):
-    result = CliRunner().invoke(main, ["kernel", "g.npz", "--s", "1", "--out", out])
+    result = invoke("kernel", "g.npz", "--s", "1", "--out", out)
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
 

@@ -1,12 +1,21 @@
-"""The ways to compute e^{-sL}: each passes every test of this folder."""
+"""The engines: each that is registered passes every test of this folder, the toy one too."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
-METHODS = ("scipy", "numba", "push", "reference")
+from graphheat.heat import engines
+
+sys.path.append(str(Path(__file__).parents[1] / "heat"))
+
+from toy_engine import ToyEngine
+
+engines.register(ToyEngine())
 
 
-@pytest.fixture(params=METHODS, scope="session")
-def method(request):
+@pytest.fixture(params=engines.names(), scope="session")
+def engine(request):
     return request.param

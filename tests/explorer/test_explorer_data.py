@@ -6,24 +6,23 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from graphheat import datasets
+from graphheat import datasets, fit
 from graphheat.datasets import block_model
 from graphheat.errors import FileFormatError, NodeNotFoundError, ParameterError
-from graphheat.explain import Explainer
-from graphheat.explorer.blocks import pack, unpack
-from graphheat.explorer.data import EXPLAINED, SOURCES, graph_data, run_data
+from graphheat.explain import NetworkExplainer
+from graphheat.explorer.data import EXPLAINED, graph_data, run_data
 from graphheat.explorer.part import choose_part
-from graphheat.graph import Graph
+from graphheat.explorer.payload import pack, unpack
+from graphheat.explorer.schema import SOURCES
+from graphheat.graph import Graph, Split
 from graphheat.heat import HeatKernel
-from graphheat.linear import fit_linear
-from graphheat.training import fit
 
 BLOCKS = block_model(120, 3, degree=5, features=8, labels_per_class=4, seed=0)
 
 
 @pytest.fixture(scope="module")
 def run():
-    return fit(BLOCKS, max_epochs=15)
+    return fit(BLOCKS, "paper", max_epochs=15)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +84,7 @@ def test_edges_labels_and_names_are_those_of_the_graph(whole):
     assert "weights" not in blocks  # all are 1
     assert "degrees" not in blocks
     assert blocks["labels"].tolist() == BLOCKS.labels.tolist()
-    assert (blocks["roles"] == 1).sum() == len(BLOCKS.split["train"])
+    assert (blocks["split"] == 1).sum() == len(BLOCKS.split["train"])
 
 
 def test_weights_and_self_loops_go_along():
@@ -111,8 +110,7 @@ def test_words_of_people_stay_words():
 
 
 def test_probabilities_sets_and_reasons_of_a_run(run, whole):
-    header, blocks = run_data(run, BLOCKS, whole)
-    about = header["run"]
+    about, blocks = run_data(run, BLOCKS, whole)
     shares = blocks["probabilities"].reshape(120, 3) / 65535
     assert np.abs(shares - run.probabilities).max() < 1e-5
     assert about["temperature"] > 0
@@ -127,10 +125,10 @@ def test_probabilities_sets_and_reasons_of_a_run(run, whole):
 def test_nodes_that_calibrate_are_shown_as_validation_nodes(whole):
     val = BLOCKS.split["val"]
     graph = BLOCKS.with_split(**{**BLOCKS.split, "val": val[::2], "calibration": val[1::2]})
-    header, blocks = run_data(fit(graph, max_epochs=5), graph, whole)
-    assert (blocks["roles"][val] == 2).all()
-    assert "caution" not in header["run"]
-    assert (graph_data(graph, whole, places(whole))[1]["roles"][val] == 2).all()
+    about, blocks = run_data(fit(graph, "paper", max_epochs=5), graph, whole)
+    assert (blocks["split"][val] == 2).all()
+    assert "caution" not in about
+    assert (graph_data(graph, whole, places(whole))[1]["split"][val] == 2).all()
 
 
 def test_listed_sources_and_the_rest_sum_to_the_logits(run, whole):
@@ -139,7 +137,7 @@ def test_listed_sources_and_the_rest_sum_to_the_logits(run, whole):
     given = blocks["why_given"].reshape(m, SOURCES, 2)
     classes = blocks["why_classes"].reshape(m, 2)
     totals = given.sum(axis=1) + blocks["why_rest"].reshape(m, 2)
-    logits = Explainer(run, BLOCKS).logits
+    logits = NetworkExplainer(run, BLOCKS).logits
     for k, node in enumerate(blocks["why_nodes"]):
         assert np.abs(totals[k] - logits[node, classes[k]]).max() < 1e-4
         assert classes[k, 0] == run.predicted[node]
@@ -148,9 +146,9 @@ def test_listed_sources_and_the_rest_sum_to_the_logits(run, whole):
 
 
 def test_a_linear_run_has_reasons_too(whole):
-    run = fit_linear(BLOCKS)
-    header, blocks = run_data(run, BLOCKS, whole)
-    assert (header["run"]["recipe"], header["run"]["s"]) == ("linear", run.s)
+    run = fit(BLOCKS, "linear")
+    about, blocks = run_data(run, BLOCKS, whole)
+    assert (about["recipe"], about["s"]) == ("linear", run.settings_dict()["s"])
     m = min(EXPLAINED, 120)
     totals = blocks["why_given"].reshape(m, SOURCES, 2).sum(axis=1)
     totals += blocks["why_rest"].reshape(m, 2)
@@ -164,9 +162,10 @@ def test_a_linear_run_has_reasons_too(whole):
 def test_a_run_without_validation_nodes_has_no_sets(whole, run):
     from dataclasses import replace
 
-    roles = np.where(run.roles == 2, 0, run.roles).astype(np.int8)
-    header, blocks = run_data(replace(run, roles=roles), BLOCKS, whole)
-    assert header["run"]["temperature"] is None
+    codes = run.split.codes()
+    split = Split.from_codes(np.where(codes == 2, 0, codes))
+    about, blocks = run_data(replace(run, split=split), BLOCKS, whole)
+    assert about["temperature"] is None
     assert "sets" not in blocks
     assert "calibrated" not in blocks
 
@@ -208,7 +207,7 @@ def test_the_limit_of_edges_holds_and_a_default_is_named():
     graph = datasets.load("cora")
     part = choose_part(graph, 3.0, max_edges=400)
     assert sp.triu(part.adjacency).nnz <= 400
-    assert "the node of most edges" in part.note
+    assert "the node of highest degree" in part.note
     assert 1358 in part.rows  # Cora's hub
 
 

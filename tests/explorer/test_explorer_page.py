@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import graphheat
+from graphheat import fit
 from graphheat.datasets import block_model
 from graphheat.errors import GraphError, OutputError, ParameterError
 from graphheat.explorer import write_page
-from graphheat.explorer.blocks import unpack
 from graphheat.explorer.page import _hash, asset
+from graphheat.explorer.payload import unpack
 from graphheat.graph import Graph
-from graphheat.training import fit
 
 BLOCKS = block_model(60, 3, features=8, labels_per_class=4, seed=0)
 NASTY = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
@@ -72,7 +72,7 @@ def test_the_policy_lets_in_the_page_s_own_script_and_style_and_no_connection(tm
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path):
-    run = fit(BLOCKS, max_epochs=5)
+    run = fit(BLOCKS, "paper", max_epochs=5)
     write_page(run, tmp_path / "a.html", graph=BLOCKS)
     write_page(run, tmp_path / "b.html", graph=BLOCKS)
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
@@ -110,7 +110,7 @@ def test_graphs_that_lack_something_have_a_page(tmp_path, what):
 
 
 def test_sliders_start_where_the_run_was(tmp_path):
-    run = fit(BLOCKS, max_epochs=5, s=2.5, eps=None)
+    run = fit(BLOCKS, "paper", max_epochs=5, s=2.5, eps=None)
     page = write_page(run, tmp_path / "page.html", graph=BLOCKS)
     header, _ = data_of(tmp_path / "page.html")
     assert (header["s"], header["eps"]) == (2.5, 1e-4)
@@ -130,7 +130,7 @@ def test_a_part_is_said_on_the_page(tmp_path):
 
 
 def test_a_part_of_a_run_is_explained_too(tmp_path):
-    run = fit(BLOCKS, max_epochs=5)
+    run = fit(BLOCKS, "paper", max_epochs=5)
     page = write_page(run, tmp_path / "page.html", graph=BLOCKS, around=[7], max_nodes=20)
     _, blocks = data_of(tmp_path / "page.html")
     assert page.explained == 20
@@ -139,7 +139,7 @@ def test_a_part_of_a_run_is_explained_too(tmp_path):
 
 
 def test_refusals(tmp_path):
-    run = fit(BLOCKS, max_epochs=2)
+    run = fit(BLOCKS, "paper", max_epochs=2)
     with pytest.raises(GraphError, match="give its graph"):
         write_page(run, tmp_path / "page.html")
     with pytest.raises(GraphError, match="not the graph that this run was fitted on"):

@@ -61,7 +61,7 @@ def test_minus_one_is_unlabelled_when_two_other_classes_exist(values, codes, cla
         ([0.5, None, 1.0], "got the continuous value 0.5"),
         (np.array([1, "a"], dtype=object), "labels must be of one type; got int and str together"),
         ([1, "a", 2], "got int and str together"),
-        ([[1, 0], [0, 1]], "labels must be one a node; got an array of shape (2, 2)"),
+        ([[1, 0], [0, 1]], "labels must be one per node; got an array of shape (2, 2)"),
         (np.array([1j]), "labels must be strings, integers or missing"),
     ],
 )
@@ -94,5 +94,5 @@ def test_bad_codes(codes, classes, words):
 
 
 def test_labels_are_one_a_node():
-    with pytest.raises(GraphError, match="labels must be one a node; got 2 for 3 nodes"):
+    with pytest.raises(GraphError, match="labels must be one per node; got 2 for 3 nodes"):
         Graph.from_scipy(np.zeros((3, 3)), labels=["a", "b"])

@@ -12,8 +12,10 @@ import pytest
 import scipy.sparse as sp
 
 from graphheat.errors import GraphError, GraphHeatError, KernelMemoryError, ParameterError
-from graphheat.heat import HeatKernel, blocks
+from graphheat.heat import HeatKernel
 from graphheat.heat import kernel as kernel_module
+from graphheat.heat.engines import strips
+from graphheat.heat.operand import SAMPLE
 
 RING = np.roll(np.eye(12), 1, axis=0) + np.roll(np.eye(12), -1, axis=0)
 
@@ -74,7 +76,7 @@ def test_tol_below_the_limit_of_float64_names_the_limit(tol):
         ("self_loops", -1.0),
         ("self_loops", math.inf),
         ("isolated", "drop"),
-        ("method", "magic"),
+        ("engine", "magic"),
         ("threads", 0),
         ("threads", 1.5),
         ("threads", True),
@@ -158,21 +160,21 @@ def test_errors_are_also_what_a_caller_expects():
 def test_a_kernel_that_does_not_fit_is_refused_with_its_plan(monkeypatch):
     kernel = HeatKernel(sp.block_array([[RING, None], [None, sp.csr_array((500, 500))]]), 1)
     plan, sampled, seen = kernel.plan(1e-3), [], []
-    unit_columns = blocks.unit_columns
+    unit_columns = strips.unit_columns
 
     def count(n, indices, dtype):
         sampled.extend(indices)
         return unit_columns(n, indices, dtype)
 
     monkeypatch.setattr(kernel_module, "available_memory", lambda: 1000)
-    monkeypatch.setattr(blocks, "unit_columns", count)
+    monkeypatch.setattr(strips, "unit_columns", count)
     with pytest.raises(KernelMemoryError, match=re.escape(str(plan))) as error:
         kernel.matrix(1e-3, progress=lambda *at: seen.append(at))
     assert "Raise eps" in str(error.value)
     assert "HeatKernel.apply" in str(error.value)
     assert isinstance(error.value, MemoryError)
     assert not seen
-    assert len(sampled) <= kernel_module.SAMPLE  # the plan's sample, not the matrix
+    assert len(sampled) <= SAMPLE  # the plan's sample, not the matrix
 
 
 @pytest.mark.parametrize("room", [None, 10**12])
@@ -194,11 +196,11 @@ def test_a_million_is_a_valid_time_on_any_small_graph():
         assert np.linalg.norm(kernel.apply(v) - v) <= kernel.tol * np.linalg.norm(v)
 
 
-@pytest.mark.parametrize("method", ["scipy", "numba", "reference", "auto"])
-def test_a_sweep_of_chosen_rows_is_those_rows_of_the_sweep(method):
+@pytest.mark.parametrize("engine", ["scipy", "numba", "reference", "auto"])
+def test_a_sweep_of_chosen_rows_is_those_rows_of_the_sweep(engine):
     ring = np.roll(np.eye(9), 1, axis=0) + np.roll(np.eye(9), -1, axis=0)
     X, rows = np.random.default_rng(0).normal(size=(9, 5)), [7, 0, 7]
-    heat = HeatKernel(ring, 0.0, method=method)
+    heat = HeatKernel(ring, 0.0, engine=engine)
     whole = heat.sweep(X, [0.0, 2.0])
     np.testing.assert_allclose(heat.sweep(X, [0.0, 2.0], rows=rows), whole[:, rows], atol=1e-6)
     assert heat.sweep(X[:, 0], [2.0], rows=rows).shape == (1, 3)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +17,10 @@ from hypothesis import strategies as st
 
 import graphheat
 from graphheat.errors import MissingDependencyError, ParameterError
-from graphheat.heat import blocks, laplacian, normalized_adjacency, push
-from graphheat.heat.chebyshev import expand
-from graphheat.heat.walk import levels
+from graphheat.heat import HeatKernel, laplacian
+from graphheat.heat.engines.push import push
+from graphheat.heat.engines.push.push import Push
+from graphheat.heat.engines.push.walk import levels
 
 DATA = Path(os.environ.get("GRAPHHEAT_DATA") or Path(__file__).parents[3] / "shared" / "data")
 
@@ -101,7 +103,7 @@ def graphs(draw):
 
 def check_rows(A, s, tol, eps=0.0, **options):
     A = sp.csr_array(A)
-    rows, certificates = push.rows(A, np.arange(A.shape[0]), s, eps, tol, **options)
+    rows, certificates = Push(A, s, tol, **options).rows(np.arange(A.shape[0]), eps)
     options.pop("threads", None)
     exact = dense_heat(A, s, **options)
     assert np.all(certificates <= tol)
@@ -147,8 +149,8 @@ def test_rows_keep_their_promise_in_every_column(A, s, tol, eps, isolated, self_
 @search
 @given(A=graphs(), s=times, tol=tolerances, eps=thresholds)
 def test_the_matrix_keeps_it_too_and_is_symmetric_to_the_bit(A, s, tol, eps):
-    M = push.matrix(sp.csr_array(A), s, eps, tol)
-    assert (M != M.T).nnz == 0
+    M = Push(sp.csr_array(A), s, tol).matrix(eps)
+    assert (M - M.T).nnz == 0
     check_entries(M, dense_heat(A, s), tol, eps)
 
 
@@ -158,8 +160,8 @@ def test_the_matrix_keeps_it_too_and_is_symmetric_to_the_bit(A, s, tol, eps):
 def test_stars_cliques_paths_and_hubs(shape, s, tol):
     A = SHAPES[shape]
     check_rows(A, s, tol)
-    M = push.matrix(sp.csr_array(A), s, 0.01, tol)
-    assert (M != M.T).nnz == 0
+    M = Push(sp.csr_array(A), s, tol).matrix(0.01)
+    assert (M - M.T).nnz == 0
     check_entries(M, dense_heat(A, s), tol, 0.01)
 
 
@@ -171,7 +173,8 @@ def test_times_whose_first_weights_are_no_numbers(s):
 
 def test_no_time_changes_nothing():
     A = sp.csr_array(SHAPES["parts"] * np.sqrt(3))
-    for M in (push.matrix(A, 0, 0, 1e-6), push.rows(A, np.arange(A.shape[0]), 0, 0, 1e-6)[0]):
+    local = Push(A, 0, 1e-6)
+    for M in (local.matrix(), local.rows(np.arange(A.shape[0]))[0]):
         assert np.array_equal(M.toarray(), np.eye(A.shape[0]))
 
 
@@ -179,8 +182,8 @@ def test_no_time_changes_nothing():
 def test_the_unit_of_the_weights_does_not_matter(weight):
     for shape in ("hubs", "weighted"):
         A = sp.csr_array(SHAPES[shape])
-        expected = push.rows(A, [0, 3, 8], 2.0, 0, 1e-4)[0].toarray()
-        found = push.rows(A * weight, [0, 3, 8], 2.0, 0, 1e-4)[0].toarray()
+        expected = Push(A, 2.0, 1e-4).rows([0, 3, 8])[0].toarray()
+        found = Push(A * weight, 2.0, 1e-4).rows([0, 3, 8])[0].toarray()
         assert found == pytest.approx(expected, abs=1e-4)
 
 
@@ -195,7 +198,7 @@ def test_a_weak_edge_in_a_heavy_graph_is_found():
 def test_many_small_shares_add_up():
     # In float32, adding up 100,000 returning shares would lose 1e-3 of the hub's heat.
     leaves, s = 100_000, 2.0
-    row, certificate = push.rows(star(leaves), [0], s, 1e-3, 1e-6)
+    row, certificate = Push(star(leaves), s, 1e-6).row(0, 1e-3)
     assert certificate[0] <= 1e-6
     assert row.toarray()[0, 0] == pytest.approx(np.exp(-s) * np.cosh(s), abs=1e-6)
     assert row.toarray()[0, 1:] == pytest.approx(
@@ -206,11 +209,11 @@ def test_many_small_shares_add_up():
 @pytest.mark.parametrize("s", [1e-6, 0.7, 3.0, 40.0, 2000.0])
 def test_the_levels_are_those_of_the_poisson_weights(s):
     # All of it pushed: the heat of a node with nothing but a loop is all of what it had.
-    start, (gain, deposit, charge, share) = levels(s)
+    start, (gain, deposit, charge, share), _ = levels(s)
     heat, residual = start
-    for k in range(1, len(gain)):
-        heat += residual * deposit[k]
-        residual *= gain[k]
+    for level in range(1, len(gain)):
+        heat += residual * deposit[level]
+        residual *= gain[level]
     assert heat == pytest.approx(1.0, rel=1e-9)
     # Ψ falls, and Ψ_k = 1 + s / (k + 2) Ψ_{k+1}, but for the levels where nothing may be carried.
     counted = charge < 1e299
@@ -239,7 +242,7 @@ def same(first, second):
 
 def test_the_work_does_not_grow_with_the_graph():
     def work(n):
-        local = push.Push(path(n), 3.0, 1e-5)
+        local = Push(path(n), 3.0, 1e-5)
         local.row(n // 2, 1e-4)
         return local.edges_pushed
 
@@ -249,7 +252,7 @@ def test_the_work_does_not_grow_with_the_graph():
 def test_a_hub_elsewhere_costs_nothing():
     ring = np.roll(np.eye(30), 1, axis=0) + np.roll(np.eye(30), -1, axis=0)
     alone, beside = (
-        push.Push(sp.csr_array(A), 3.0, 1e-4)
+        Push(sp.csr_array(A), 3.0, 1e-4)
         for A in (ring, scipy.linalg.block_diag(ring, star(500).toarray()))
     )
     assert same(alone.row(4)[0], beside.row(4)[0][:, :30])
@@ -259,40 +262,40 @@ def test_a_hub_elsewhere_costs_nothing():
 def test_threads_and_earlier_rows_leave_no_trace():
     A = random_graph(400)
     indices = np.random.default_rng(1).integers(0, 400, 300)  # some of them twice
-    local = push.Push(A, 3.0, 1e-5, threads=3)
+    local = Push(A, 3.0, 1e-5, threads=3)
     rows, certificates = local.rows(indices, 1e-4)
     again, _ = local.rows(indices, 1e-4)
     assert same(rows, again)
     for at in (0, 150, 299):
-        row, certificate = push.rows(A, [indices[at]], 3.0, 1e-4, 1e-5)
+        row, certificate = Push(A, 3.0, 1e-5).row(indices[at], 1e-4)
         assert same(row, rows[[at]])
         assert certificate[0] == certificates[at]
-    whole = push.matrix(A, 3.0, 1e-4, 1e-5)
-    assert same(whole, push.matrix(A, 3.0, 1e-4, 1e-5, threads=3))
+    assert same(local.matrix(1e-4), Push(A, 3.0, 1e-5).matrix(1e-4))
 
 
 def test_a_row_whose_work_exceeds_the_patience_is_whole(monkeypatch):
     A = random_graph(200)
-    expected = push.rows(A, np.arange(200), 2.0, 0, 1e-6)[0]
+    expected = Push(A, 2.0, 1e-6).rows(np.arange(200))[0]
     monkeypatch.setattr(push, "PATIENCE", 1)
-    assert same(expected, push.rows(A, np.arange(200), 2.0, 0, 1e-6)[0])
+    assert same(expected, Push(A, 2.0, 1e-6).rows(np.arange(200))[0])
 
 
 def test_counted_work_repeats_and_adds_up():
     A = random_graph(150)
-    local = push.Push(A, 3.0, 1e-5)
+    local = Push(A, 3.0, 1e-5)
     local.matrix(1e-4)
     total = local.edges_pushed
-    assert push.probe(A, 3.0, 1e-4, 1e-5, np.arange(150)) == total > 0
-    parts = [push.probe(A, 3.0, 1e-4, 1e-5, np.arange(a, a + 50)) for a in (0, 50, 100)]
+    assert local.probe(np.arange(150)) == total > 0
+    parts = [local.probe(np.arange(a, a + 50)) for a in (0, 50, 100)]
     assert sum(parts) == total
 
 
 def test_progress_reaches_the_end():
     seen = []
-    push.matrix(random_graph(150), 1.0, 1e-3, 1e-4, progress=lambda *done: seen.append(done))
+    local = Push(random_graph(150), 1.0, 1e-4)
+    local.matrix(1e-3, progress=lambda *done: seen.append(done))
     assert seen == sorted(seen)
-    assert seen[-1] == (150, 150)
+    assert seen[-1] == (150, 150, "rows")
 
 
 def test_the_adjacency_is_only_read():
@@ -307,30 +310,31 @@ def test_the_adjacency_is_only_read():
 
 
 def test_no_rows_are_an_empty_matrix():
-    rows, certificates = push.rows(path(5), [], 1.0, 0, 1e-4)
+    rows, certificates = Push(path(5), 1.0, 1e-4).rows([])
     assert rows.shape == (0, 5)
     assert certificates.shape == (0,)
 
 
 def test_a_tol_beyond_double_precision_is_refused():
     with pytest.raises(ParameterError, match="must be at least"):
-        push.Push(path(5), 3.0, 1e-16)
+        Push(path(5), 3.0, 1e-16)
 
 
 # ------------------------------------------------------------------ the compiler
 
 
 def test_without_numba_the_error_says_what_to_do(monkeypatch):
-    monkeypatch.setitem(sys.modules, "graphheat.heat.frontier", None)
-    monkeypatch.delattr(graphheat.heat, "frontier", raising=False)
+    package = "graphheat.heat.engines.push"
+    monkeypatch.setitem(sys.modules, f"{package}.frontier", None)
+    monkeypatch.delattr(sys.modules[package], "frontier", raising=False)
     with pytest.raises(MissingDependencyError, match="pip install numba"):
-        push.Push(path(5), 3.0, 1e-4)
+        Push(path(5), 3.0, 1e-4)
 
 
 def test_code_that_cannot_be_cached_runs_without_a_cache():
     from graphheat.heat.jit import compiled
 
-    names = {}
+    names: dict[str, Any] = {}
     exec("def double(x):\n    return 2 * x", names)  # numba finds no file to keep a cache beside
     assert compiled(names["double"])(21) == 42
 
@@ -338,11 +342,11 @@ def test_code_that_cannot_be_cached_runs_without_a_cache():
 SCRIPT = """
 import hashlib, sys
 import numpy as np, scipy.sparse as sp
-from graphheat.heat import push
+from graphheat.heat.engines.push.push import Push
 assert "numba" not in sys.modules, "numba was imported before it was needed"
 n = 300
 A = sp.diags_array([np.arange(1.0, n), np.arange(1.0, n)], offsets=[-1, 1], format="csr")
-rows, certificates = push.rows(A, np.arange(0, n, 7), 3.0, 1e-6, 1e-8)
+rows, certificates = Push(A, 3.0, 1e-8).rows(np.arange(0, n, 7), 1e-6)
 parts = rows.indptr, rows.indices, rows.data, certificates
 print(hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest())
 """
@@ -374,11 +378,11 @@ def test_rows_of_com_youtube_are_certified_in_every_column():
     A = graphheat.read_npz(DATA / "com-youtube.npz").adjacency
     linked = np.flatnonzero(np.diff(A.indptr))
     nodes = np.random.default_rng(0).choice(linked, 10, replace=False)
-    S = normalized_adjacency(A)
-    block = blocks.unit_columns(A.shape[0], nodes, np.dtype(np.float64))
-    exact = blocks.diffuse(S, block, [expand(3.0, 1e-10, 28_754)])[0].T
+    units = np.zeros((A.shape[0], len(nodes)))
+    units[nodes, np.arange(len(nodes))] = 1
+    exact = HeatKernel(A, 3.0, tol=1e-10, engine="scipy").apply(units).T
     for tol in (1e-4, 1e-5):
-        rows, certificates = push.rows(A, nodes, 3.0, 0, tol)
+        rows, certificates = Push(A, 3.0, tol).rows(nodes)
         assert np.all(certificates <= tol)
         missing = exact - rows.toarray()
         assert missing.min() >= -1e-7

@@ -14,7 +14,7 @@ from scipy.special import ive
 from graphheat import Graph, datasets
 from graphheat.heat import HeatKernel, laplacian, neighborhood, normalized_adjacency
 from graphheat.heat.assembly import threshold
-from graphheat.heat.chebyshev import expand
+from graphheat.heat.series import heat_series
 
 ORDERS = [  # s, tol, order: the table in the project's conventions
     *((1, 1e-3, 4), (1, 1e-4, 5), (1, 1e-6, 7), (1, 1e-8, 8)),
@@ -44,7 +44,7 @@ def cora():
 def test_laplacian_is_scipys_where_isolated_nodes_keep_their_heat():
     A = random_graph(40, seed=3)
     A[5] = A[:, 5] = 0
-    expected = scipy_laplacian(A, normed=True)
+    expected = np.asarray(scipy_laplacian(A, normed=True))
     assert np.allclose(laplacian(sp.csr_array(A), isolated="keep").toarray(), expected)
     expected[5, 5] = 1
     assert np.allclose(laplacian(sp.csr_array(A)).toarray(), expected)
@@ -52,7 +52,7 @@ def test_laplacian_is_scipys_where_isolated_nodes_keep_their_heat():
 
 def test_normalised_adjacency_is_symmetric_to_the_bit():
     S = normalized_adjacency(sp.csr_array(random_graph(60)))
-    assert (S != S.T).nnz == 0
+    assert (S - S.T).nnz == 0
 
 
 @pytest.mark.parametrize("weight", [1e-320, 1e-310, 1e-200, 1e200, 1e307])
@@ -67,36 +67,37 @@ def test_the_unit_of_the_weights_does_not_matter(weight):
 @pytest.mark.parametrize("s", [1e-3, 0.5, 3.5, 40, 1e3, 1e6])
 @pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-8])
 def test_the_order_is_the_smallest_whose_tail_is_half_of_tol(s, tol):
-    expansion = expand(s, tol, 1)
-    m = expansion.order
+    series = heat_series(s, tol, 1)
+    m = series.order
     k = np.arange(1, 2 * m + 200)
     tail = 2 * np.cumsum(ive(k, s)[::-1])[::-1]  # tail[m] = Σ_{k>m} c_k
     assert tail[m] <= tol / 2
     assert m == 0 or tail[m - 1] > tol / 2
-    assert expansion.truncation == pytest.approx(tail[m], rel=1e-6, abs=1e-30)
-    assert expansion.coefficients.sum() + tail[m] == pytest.approx(1, abs=1e-12)
-    assert expansion.coefficients.min() >= 0
+    assert series.truncation == pytest.approx(tail[m], rel=1e-6, abs=1e-30)
+    assert series.coefficients.sum() + tail[m] == pytest.approx(1, abs=1e-12)
+    assert series.coefficients.min() >= 0
 
 
 @pytest.mark.parametrize(("s", "tol", "order"), ORDERS)
 def test_the_orders_are_those_of_the_table(s, tol, order):
     # The table gives all of tol to the series; the kernel gives half.
-    assert expand(s, 2 * tol, 1).order == order
+    assert heat_series(s, 2 * tol, 1).order == order
 
 
 @pytest.mark.parametrize("s", [0.1, 3.5, 100, 1e5])
-def test_the_expansion_is_the_exponential_on_the_spectrum(s):
-    expansion = expand(s, 1e-8, 1)
+def test_the_series_is_the_exponential_on_the_spectrum(s):
+    series = heat_series(s, 1e-8, 1)
     mu = np.linspace(-1, 1, 501)
-    series = np.polynomial.chebyshev.chebval(mu, expansion.coefficients)
-    assert np.abs(series - np.exp(-s * (1 - mu))).max() <= expansion.error_bound + 1e-13
+    cut = np.polynomial.chebyshev.chebval(mu, series.coefficients)
+    assert np.abs(cut - np.exp(-s * (1 - mu))).max() <= series.error_bound + 1e-13
+    assert np.array_equal(series.response(mu), np.exp(-s * (1 - mu)))
 
 
 def test_single_precision_serves_where_it_suffices():
     A = random_graph(50)
-    assert expand(1.0, 1e-4, 10).dtype == np.float32
-    assert expand(1.0, 0.9e-6, 10).dtype == np.float64
-    assert expand(101.0, 1e-2, 10).dtype == np.float64
+    assert heat_series(1.0, 1e-4, 10).dtype == np.float32
+    assert heat_series(1.0, 0.9e-6, 10).dtype == np.float64
+    assert heat_series(101.0, 1e-2, 10).dtype == np.float64
     kernel = HeatKernel(A, 1.0, tol=1e-4)
     assert kernel.apply(np.ones(50, dtype=np.float32)).dtype == np.float32
     assert kernel.apply(np.ones(50)).dtype == np.float64

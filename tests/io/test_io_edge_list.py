@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from helpers.text_files import text_writer
 
 from graphheat.errors import FileFormatError, GraphError, MissingPathError
 from graphheat.io import read_csv
@@ -13,12 +14,7 @@ FRIENDS = [("ann", "bob"), ("bob", "cat"), ("cat", "ann")]
 
 @pytest.fixture
 def write(tmp_path):
-    def write(text, name="edges.csv"):
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
-
-    return write
+    return text_writer(tmp_path, "edges.csv")
 
 
 def pairs_of(graph):
@@ -73,7 +69,7 @@ def test_ids_are_integers_when_all_are(write, text, nodes):
     [
         ("person,friend\n1,2\n2,3\n", 2),  # words above integers
         ("1,2\n2,3\n", 2),
-        ("a,b,much\nx,y,1\ny,z,2\n", 2),  # a third column that is numeric but for the first row
+        ("a,b,weight\nx,y,1\ny,z,2\n", 2),  # a third column that is numeric but for the first row
         ("x,y,1\ny,z,2\n", 2),
         ("Src,DST\nx,y\n", 1),  # known words
         ("from to\nx y\n", 1),
@@ -115,12 +111,15 @@ def test_columns_are_found_by_name(write):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,b,c,d\ne,f,g,h\n", "has 4 columns; an edge list has a source, a target"),
+        ("a,b,c,d\ne,f,g,h\n", "has 4 columns, and its first row does not call two"),
         ("a,b,c,d\n1,2,3,4\n", "has 4 columns"),
         (
-            "source,target,kind\na,b,friend\n",
+            "source,target,weight\na,b,friend\n",
             r"numbers in its weight column; got 'friend' in row 1",
         ),
+        ("a,b,1\nb,c,1_000\n", "numbers in its weight column; got '1_000' in row 2"),
+        ("source,target,weight\na,b,١\n", "numbers in its weight column; got '١'"),
+        ("source;target;weight\na;b;0,5\n", "numbers in its weight column; got '0,5'"),
         ("a,b,1\nb,c,\n", "numbers in its weight column; got '' in row 2"),
         ("a,b\nb\n", "without a source or a target .first in row 2"),
         ("a,b\n,a\n", "without a source or a target .first in row 2"),

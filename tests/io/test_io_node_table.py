@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.text_files import text_writer
 
 from graphheat.errors import FileFormatError, GraphError, ParameterError
 from graphheat.graph import Graph
@@ -13,12 +14,7 @@ from graphheat.io import read_csv, write_csv
 
 @pytest.fixture
 def write(tmp_path):
-    def write(text, name="nodes.csv"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
+    return text_writer(tmp_path, "nodes.csv")
 
 
 @pytest.fixture
@@ -259,7 +255,7 @@ def test_array_rows_are_nodes_when_edges_name_rows(write, tmp_path):
 def test_array_files_that_do_not_fit(edges, write, tmp_path):
     table = write(TABLE)
     np.save(tmp_path / "two.npy", np.eye(2))
-    with pytest.raises(GraphError, match="one row a node; got 2 rows for 3 nodes"):
+    with pytest.raises(GraphError, match="one row per node; got 2 rows for 3 nodes"):
         read_csv(edges, table, features=tmp_path / "two.npy")
     np.save(tmp_path / "flat.npy", np.ones(3))
     with pytest.raises(GraphError, match=r"must hold a matrix.*got shape \(3,\)"):

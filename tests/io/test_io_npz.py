@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.graph_strategies import graphs
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
-from graphheat.errors import FileFormatError, GraphError, MissingPathError, OutputError
+from graphheat.errors import FileFormatError, GraphError, OutputError
 from graphheat.graph import Graph
 from graphheat.io import read_npz, write_npz
 
@@ -35,50 +34,6 @@ def graph():
 
 
 # ------------------------------------------------------------------------- round trip
-
-
-# NumPy drops NULs at the end of a string: "a" and "a\0" would be one id.
-WITHOUT_NUL = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
-
-
-@st.composite
-def graphs(draw):
-    n = draw(st.integers(1, 8))
-    weight = st.one_of(st.just(0.0), st.just(1.0), st.floats(1e-300, 1e300))
-    upper = np.triu(draw(hnp.arrays(np.float64, (n, n), elements=weight)))
-    features = draw(
-        st.none()
-        | hnp.arrays(
-            np.float32,
-            (n, 3),
-            elements=st.sampled_from([0, 1]) | st.floats(-9, 9, width=32),
-        )
-    )
-    if features is not None and draw(st.booleans()):
-        features = sp.csr_array(features)
-    names = draw(
-        st.lists(st.text(max_size=5), min_size=1, max_size=4, unique=True)
-        | st.lists(st.integers(-(2**70), 2**70), min_size=1, max_size=4, unique=True)
-        | st.just([False, True])
-        | st.just([0.0, 1.5])
-    )
-    labels = draw(st.lists(st.integers(-1, len(names) - 1), min_size=n, max_size=n))
-    nodes = draw(
-        st.none()
-        | st.lists(st.text(WITHOUT_NUL, max_size=5), min_size=n, max_size=n, unique=True)
-        | st.lists(st.integers(-(2**63), 2**63 - 1), min_size=n, max_size=n, unique=True)
-    )
-    roles = np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
-    return Graph.from_scipy(
-        upper + np.triu(upper, 1).T,
-        features,
-        labels,
-        classes=names,
-        nodes=nodes,
-        titles=draw(st.none() | st.lists(st.text(max_size=4), min_size=n, max_size=n)),
-        split={"test": np.flatnonzero(roles == 1), "späť/..": np.flatnonzero(roles == 2)},
-        name=draw(st.text(max_size=5)),
-    )
 
 
 def test_ids_that_numpy_cannot_tell_apart_are_refused():
@@ -254,16 +209,6 @@ def test_com_youtube():
 # ----------------------------------------------------------------------------- damage
 
 
-def test_every_truncation_is_one_sentence(graph, tmp_path):
-    write_npz(graph, tmp_path / "g.npz")
-    whole = (tmp_path / "g.npz").read_bytes()
-    for length in range(0, len(whole), 97):
-        (tmp_path / "cut.npz").write_bytes(whole[:length])
-        with pytest.raises(FileFormatError) as caught:
-            read_npz(tmp_path / "cut.npz")
-        assert "\n" not in str(caught.value)
-
-
 def test_every_flipped_byte_is_noticed_or_harmless(graph, tmp_path):
     write_npz(graph, tmp_path / "g.npz")
     whole = bytearray((tmp_path / "g.npz").read_bytes())
@@ -321,10 +266,3 @@ def test_an_archive_without_arrays(tmp_path):
         archive.writestr("readme.txt", "hello")
     with pytest.raises(FileFormatError):
         read_npz(tmp_path / "x.npz")
-
-
-def test_missing_files_and_folders(tmp_path):
-    with pytest.raises(MissingPathError, match="does not exist"):
-        read_npz(tmp_path / "none.npz")
-    with pytest.raises(MissingPathError, match="is a folder"):
-        read_npz(tmp_path)

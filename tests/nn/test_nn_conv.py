@@ -100,7 +100,7 @@ def test_the_order_of_the_nodes_does_not_matter(eps):
     A, edge_index, weight = weighted_graph()
     x, conv = signal(), layer(5, 3, s=S, K=3, eps=eps)
     order = torch.randperm(N, generator=torch.Generator().manual_seed(1))
-    moved = edges_of(A[np.ix_(order, order)])
+    moved = edges_of(A[np.ix_(order.numpy(), order.numpy())])
     assert torch.allclose(conv(x[order], *moved), conv(x, edge_index, weight)[order], atol=1e-5)
 
 
@@ -121,8 +121,8 @@ def test_explicit_kernels_are_thresholded_once_and_never_squared():
 def test_zero_diagonal_takes_the_diagonal_out_of_every_kernel():
     A, *_ = weighted_graph()
     plain, zeroed = (heat_operator(A, S, K=3, eps=1e-3, zero_diagonal=z) for z in (False, True))
-    for kept, bare in zip(plain._matrices, zeroed._matrices, strict=True):
-        kept, bare = (torch.tensor(each.rows(np.arange(N)).toarray()) for each in (kept, bare))
+    for pair in zip(plain._matrices, zeroed._matrices, strict=True):
+        kept, bare = (torch.tensor(each.rows(np.arange(N)).toarray()) for each in pair)
         assert torch.equal(bare, kept - torch.diag(torch.diag(kept)))
     assert zeroed.nnz == plain.nnz - 2 * N
 
@@ -319,10 +319,10 @@ def test_parameters_are_checked(options, name, value):
         heat_operator(weighted_graph()[0], **{"s": 1.0, **options})
 
 
-@pytest.mark.parametrize("channels", [(0, 3), (5, -1), (5, 2.0)])
-def test_channels_are_counts(channels):
+@pytest.mark.parametrize(("inputs", "outputs"), [(0, 3), (5, -1), (5, 2.0)])
+def test_channels_are_counts(inputs, outputs):
     with pytest.raises(ParameterError, match=r"_channels' parameter .* must be an int >= 1"):
-        HeatConv(*channels, s=1.0)
+        HeatConv(inputs, outputs, s=1.0)
 
 
 def test_choices_that_exclude_each_other_are_errors():
@@ -352,7 +352,7 @@ def test_an_operator_has_the_layers_terms_and_the_signals_nodes():
     A, *_ = weighted_graph()
     with pytest.raises(ParameterError, match="operator has K = 3 terms and this layer 2"):
         layer(5, 3, s=S)(signal(), heat_operator(A, S, K=3, dtype=torch.float64))
-    with pytest.raises(ParameterError, match="one row a node; got 9 for 14 nodes"):
+    with pytest.raises(ParameterError, match="one row per node; got 9 for 14 nodes"):
         layer(5, 3, s=S)(signal(9), heat_operator(A, S, dtype=torch.float64))
     with pytest.raises(ParameterError, match="K = 2 terms; got 1"):
         heat_operator(A, S)([signal()])

@@ -6,28 +6,21 @@ import json
 
 import pandas
 import pytest
-from click.testing import CliRunner
+from helpers.command import call
 
-from graphheat.baselines import SYSTEMS, load
-from graphheat.cli import main
-from graphheat.paper import page, report, tables
+from graphheat.baselines import NAMES, load
+from graphheat.paper import document, report, tables
 from graphheat.paper.claims import Claim
 from graphheat.paper.rows import GRAPHS, ROWS
 from graphheat.paper.store import Store, read_runs
 
 
-def call(*words, code=0):
-    result = CliRunner().invoke(main, ["paper", *(str(word) for word in words)])
-    assert result.exit_code == code, result.output + result.stderr
-    return result
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A short profile of three systems, made by the command itself."""
+    """A short profile of three rows of Table 2, made by the command itself."""
     folder = tmp_path_factory.mktemp("paper")
     words = ("all", "--short", "--jobs", 1, "--rows", "lp,gcn,graphheat", "--out", folder)
-    return folder, json.loads(call(*words, "--json").stdout)
+    return folder, json.loads(call("paper", *words, "--json").stdout)
 
 
 def test_everything_is_made(made):
@@ -47,16 +40,16 @@ def test_a_second_call_makes_no_run_again(made, monkeypatch):
     folder, result = made
     monkeypatch.setattr("graphheat.paper.sweep.run_task", None)  # it would fail
     monkeypatch.setattr(report, "write_report", lambda *args, **kwargs: [])
-    again = call("all", "--short", "--jobs", 1, "--rows", "lp,gcn,graphheat", "--out", folder,
-                 "--json")  # fmt: skip
+    words = ("all", "--short", "--jobs", 1, "--rows", "lp,gcn,graphheat", "--out", folder)
+    again = call("paper", *words, "--json")
     assert json.loads(again.stdout)["runs"] == result["runs"]
 
 
 def test_runs_are_listed_exported_and_taken_over(made, tmp_path):
     folder, result = made
-    listed = json.loads(call("runs", "--results", folder / "runs.sqlite", "--json").stdout)
+    listed = json.loads(call("paper", "runs", "--results", folder / "runs.sqlite", "--json").stdout)
     assert listed["total"] == result["runs"] == sum(each["runs"] for each in listed["runs"])
-    call("runs", "--results", folder / "runs.sqlite", "--export", tmp_path / "runs.csv")
+    call("paper", "runs", "--results", folder / "runs.sqlite", "--export", tmp_path / "runs.csv")
     other = Store(tmp_path / "other.sqlite")
     assert other.take(read_runs(tmp_path / "runs.csv")) == result["runs"]
     assert other.take(read_runs(folder / "runs.sqlite")) == 0
@@ -68,18 +61,18 @@ def test_runs_are_listed_exported_and_taken_over(made, tmp_path):
 
 @pytest.mark.parametrize("table", ["table1", "table3"])
 def test_tables_that_need_no_runs(table):
-    rows = json.loads(call(table, "--json").stdout)[table]
+    rows = json.loads(call("paper", table, "--json").stdout)[table]
     assert len(rows) == {"table1": 15, "table3": 7}[table]
-    assert call(table).stdout
+    assert call("paper", table).stdout
 
 
 def test_table2_says_what_there_is(made):
     folder, _ = made
     words = ("table2", "--results", folder / "runs.csv", "--rows", "gcn,graphheat")
-    cells = json.loads(call(*words, "--json").stdout)["table2"]
+    cells = json.loads(call("paper", *words, "--json").stdout)["table2"]
     # Brief runs are not made with the presets, so that the table stays empty.
     assert {cell["runs"] for cell in cells} == {0}
-    assert "GraphHeat" in call(*words).stdout
+    assert "GraphHeat" in call("paper", *words).stdout
 
 
 @pytest.mark.parametrize(
@@ -93,17 +86,17 @@ def test_table2_says_what_there_is(made):
     ],
 )
 def test_mistakes_are_said_in_a_sentence(words, message):
-    assert message in call(*words, code=2).stderr.replace("\n", " ")
+    assert message in call("paper", *words, code=2).stderr.replace("\n", " ")
 
 
 def test_a_page_explains_what_is_far_from_published():
     settings = ROWS["lp"]
     runs = pandas.DataFrame(
-        {"row": "lp", "graph": "cora", "settings": [load("lp").preset("cora").settings()],
+        {"row": "lp", "graph": "cora", "settings": [load("lp").preset("cora").as_dict()],
          "seed": 0, "seconds": 1.0, "test_accuracy": 0.999}
     )  # fmt: skip
     claim = Claim("4.4", "A claim.", "1 of 1", "holds", "Counted.")
-    text = page.render(runs, [claim], [], {})
+    text = document.render(runs, [claim], [], {})
     assert f"**{settings.title}" not in text
     assert "Cora 99.9 (published 68.0)" in text
     assert "**holds** | 1 of 1" in text
@@ -118,9 +111,9 @@ def test_the_committed_page_is_that_of_the_committed_runs():
             assert "| " + " | ".join(line) + " |" in text
 
 
-def test_every_system_has_a_title_a_reference_and_brief_settings():
-    for name in SYSTEMS:
-        system = load(name)
-        assert system.name == name
-        assert system.title and system.reference and system.__doc__
-        assert system(**system.preset("cora", **system.brief).settings())
+def test_every_baseline_has_a_title_a_reference_and_brief_settings():
+    for name in NAMES:
+        baseline = load(name)
+        assert baseline.name == name
+        assert baseline.title and baseline.reference and baseline.__doc__
+        assert baseline(**baseline.preset("cora", **baseline.brief).as_dict())

@@ -10,14 +10,14 @@ from matplotlib.figure import Figure
 from graphheat import datasets, fit
 from graphheat.errors import GraphError, OutputError, ParameterError
 from graphheat.graph import Graph
+from graphheat.graph.hops import hop_distances
 from graphheat.heat import HeatKernel
-from graphheat.heat.neighborhood import hop_distances
 from graphheat.paper.figures import (
     FIGURES,
     architecture,
     case_study,
     draw_all,
-    filters,
+    frequencies,
     influence,
     neighborhoods,
 )
@@ -87,7 +87,7 @@ def test_the_spectrum_is_that_of_the_laplacian(karate):
 
 
 def test_every_filter_lets_a_constant_pass_as_its_equation_says(karate):
-    data = filters.filters_data(karate, 3.5)
+    data = frequencies.filters_data(karate, 3.5)
     assert len(data) == karate.n
     smooth, rough = data.iloc[0], data.iloc[-1]
     # λ = 0: heat, GCN and uniform pass all of it, powers of L none.
@@ -104,19 +104,19 @@ def test_every_filter_lets_a_constant_pass_as_its_equation_says(karate):
 
 
 def test_self_loops_draw_the_renormalised_spectrum_in(karate):
-    data = filters.filters_data(karate)
+    data = frequencies.filters_data(karate)
     assert data["renormalised_eigenvalue"].max() < data["eigenvalue"].max()
     assert (data["gcn_renormalised"] == 1 - data["renormalised_eigenvalue"]).all()
 
 
 def test_a_learned_diagonal_is_drawn_and_must_fit(karate):
     learned = np.linspace(0.5, 1.5, karate.n)
-    data = filters.filters_data(karate, learned=learned)
+    data = frequencies.filters_data(karate, learned=learned)
     assert np.array_equal(data["spectral_cnn"], learned)
-    ax = filters.draw_spectral_cnn(data, new_axes()[0])
+    ax = frequencies.draw_spectral_cnn(data, new_axes()[0])
     assert np.array_equal(ax.lines[0].get_ydata(), learned)
-    with pytest.raises(ParameterError, match="one weight an eigenvalue"):
-        filters.filters_data(karate, learned=[1.0, 2.0])
+    with pytest.raises(ParameterError, match="one weight per eigenvalue"):
+        frequencies.filters_data(karate, learned=[1.0, 2.0])
 
 
 def test_a_spectrum_too_large_to_be_dense_is_an_error(karate, monkeypatch):
@@ -128,11 +128,11 @@ def test_a_spectrum_too_large_to_be_dense_is_an_error(karate, monkeypatch):
 @pytest.mark.parametrize(
     "draw",
     [
-        filters.draw_spectral_cnn,
-        filters.draw_chebynet,
-        filters.draw_gcn,
-        filters.draw_graphheat,
-        filters.draw_spectrum,
+        frequencies.draw_spectral_cnn,
+        frequencies.draw_chebynet,
+        frequencies.draw_gcn,
+        frequencies.draw_graphheat,
+        frequencies.draw_spectrum,
     ],
 )
 def test_panels_of_figure_1_use_the_axes_given(karate, draw):
@@ -149,7 +149,7 @@ def test_panels_of_figure_1_use_the_axes_given(karate, draw):
 
 def test_an_ego_network_holds_every_node_and_edge_once(karate):
     ego = ego_network(karate, 5, 2)
-    hops = hop_distances(karate, 5)
+    hops = hop_distances(karate.adjacency, 5)
     assert sorted(ego.indices) == np.flatnonzero(hops <= 2).tolist()
     assert ego.indices[0] == 5
     assert (ego.nodes["hop"] == hops[ego.indices]).all()
@@ -190,7 +190,7 @@ def test_a_path_is_laid_out_as_a_line_of_equal_steps():
 
 
 def test_further_nodes_come_with_a_way_to_the_target(cora):
-    hops = hop_distances(cora, 2027)
+    hops = hop_distances(cora.adjacency, 2027)
     far = int(np.flatnonzero(hops == 5)[0])
     ego = ego_network(cora, 2027, 2, also=[far])
     assert set(np.flatnonzero((hops >= 0) & (hops <= 2))) < set(ego.indices)
@@ -439,7 +439,9 @@ def test_every_figure_with_its_input_is_written_whole(cora, heat_and_hops, tmp_p
     # The whole spectrum of Cora is for the command; here a few frequencies will do.
     monkeypatch.setattr(neighborhoods, "neighborhoods_data", lambda graph: heat_and_hops)
     monkeypatch.setattr(
-        filters, "eigenvalues", lambda graph, self_loops=0.0: np.linspace(0, 2 - self_loops / 2, 9)
+        frequencies,
+        "eigenvalues",
+        lambda graph, self_loops=0.0: np.linspace(0, 2 - self_loops / 2, 9),
     )
     seen = []
     files = draw_all(
@@ -493,7 +495,7 @@ def test_a_failed_figure_leaves_the_old_file_alone(tmp_path, monkeypatch):
 def test_composed_figures_lay_out_without_a_warning(heat_and_hops, blocks, run):
     values = np.linspace(0, 2, 30)
     made = [
-        filters.compose(responses(values, values * 0.75, 3.5)),
+        frequencies.compose(responses(values, values * 0.75, 3.5)),
         neighborhoods.compose(heat_and_hops),
         architecture.compose(architecture.architecture_data(blocks, run, 7)),
     ]

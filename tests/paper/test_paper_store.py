@@ -95,11 +95,12 @@ def test_a_sweep_makes_only_what_is_missing(store, monkeypatch):
 
     monkeypatch.setattr(sweep_module, "run_task", pretend)
     sweep(store, tasks[:2])
-    told = []
-    sweep(store, tasks, callback=told.append)
+    heard = []
+    sweep(store, tasks, progress=lambda *step: heard.append(step))
     assert made == [0, 1, 2, 3]
-    assert [(each.done, each.total) for each in told] == [(3, 4), (4, 4)]
-    assert told[-1].seconds_left == 0
+    assert [(done, total) for done, total, _ in heard] == [(3, 4), (4, 4)]
+    assert heard[-1][2] == "less than a minute left"
+    assert sweep_module.seconds_left(store, tasks, 1) == 0
 
 
 def test_a_failing_run_is_noted_and_tried_again(store, monkeypatch):

@@ -59,7 +59,7 @@ def test_a_cell_is_mean_and_sample_deviation_of_the_preset_runs():
     assert tables.accuracy_text(cell) == "82.0 ± 2.0 (3)"
 
 
-def test_a_system_without_runs_has_an_empty_cell():
+def test_a_recipe_without_runs_has_an_empty_cell():
     cell = cell_of(tables.table2(runs_of("graphheat", [0.8])), "gcn", "pubmed")
     assert (cell.n, cell.mean) == (0, None)
     assert tables.accuracy_text(cell) == "—"
@@ -95,10 +95,10 @@ def test_p_values_read_as_people_write_them(p, text):
     assert tables.p_text(p) == text
 
 
-def test_the_rows_are_the_papers_fifteen_systems_and_three_variants():
+def test_the_rows_are_the_papers_fifteen_recipes_and_three_variants():
     in_table = [row for row in ROWS.values() if any(row.published)]
     assert len(in_table) == 12
-    assert len({row.system for row in ROWS.values()}) == 16  # GraphHeat in two recipes
+    assert len({row.recipe for row in ROWS.values()}) == 16  # GraphHeat in two recipes
     with pytest.raises(ParameterError, match="no row 'gnc'"):
         row_named("gnc")
 

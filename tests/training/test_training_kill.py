@@ -21,7 +21,8 @@ KILLS = 10
 SCRIPT = """
 import json, os, signal, sys, time
 import pandas, torch
-import graphheat.classifier, graphheat.cli.fitting, graphheat.plot, graphheat.training.loop
+import graphheat.cli.fit_command, graphheat.cli.run_folder, graphheat.estimators.classifier
+import graphheat.plot, graphheat.training.train
 from graphheat.cli import main
 
 graphheat.training.loop.CHECKPOINT_SECONDS = 0.05

@@ -59,7 +59,7 @@ export class FilterChart {
     this.element = h(
       "figure",
       { class: "chart" },
-      h("figcaption", { id: "filter-caption" }, "What a filter lets through"),
+      h("figcaption", { id: "filter-caption" }, "Frequency response"),
       frame,
       h("ul", { class: "keys" },
         key("heat", this.label),

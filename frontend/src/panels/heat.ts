@@ -22,9 +22,9 @@ export class HeatPanel {
   private readonly first: HTMLElement;
   private readonly ringChart: HTMLElement;
   private readonly idea = h("div", { class: "chart idea" },
-    h("p", {}, "Heat keeps what is smooth over the graph (small λ) and lets fade what is not."),
+    h("p", {}, "Heat is a low-pass filter: it keeps what is smooth over the graph (small λ) and damps the rest."),
     h("p", {}, "The larger s, the fewer frequencies pass, and the farther a neighbourhood reaches."),
-    h("p", {}, "GCN and ChebyNet do not let them fade: they weigh the highest up again."));
+    h("p", {}, "GCN and ChebyNet are not low-pass: they let the highest frequencies through again."));
   private readonly found: HTMLElement;
   private rows = ROWS;
 
@@ -72,10 +72,10 @@ export class HeatPanel {
     const stat = (name: string, value: string, hint: string): HTMLElement =>
       h("div", { title: hint }, h("dt", {}, name), h("dd", {}, value));
     this.stats.replaceChildren(
-      stat("neighbours", count(near.neighbours.length), "nodes that at least eps of the heat reaches"),
+      stat("neighbours", count(near.neighbours.length), "nodes that receive at least eps of the heat"),
       stat("range", plural(near.range, "hop"), "distance of the farthest neighbour (the paper's Table 3)"),
       stat("maximum range", plural(near.maxRange, "hop"), "distance of the farthest node that has a path (Table 3)"),
-      stat("stays", weightText(near.selfWeight), "the heat that is still at the source"),
+      stat("stays", weightText(near.selfWeight), "self weight: the heat that is still at the source"),
     );
     this.story.replaceChildren(...this.comparison(near));
     this.story.classList.toggle("found", near.case !== null);
@@ -87,7 +87,7 @@ export class HeatPanel {
   /** The paper's case in a sentence. */
   private comparison(near: Neighbourhood): (string | HTMLElement)[] {
     const { explorer } = this;
-    if (!near.neighbours.length) return ["No other node gets that much heat; lower eps or raise s."];
+    if (!near.neighbours.length) return ["No other node receives eps of the heat; lower eps or raise s."];
     if (!near.case) return ["Here every first-order neighbour weighs more than any farther node."];
     const { near: close, far, farHop, overtaking } = near.case;
     const weight = (node: number): HTMLElement => h("b", {}, weightText(near.heat[node]));

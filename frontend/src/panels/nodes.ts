@@ -1,25 +1,28 @@
-/** The panel of nodes: the confusion matrix as a filter, and whom to label next. */
+/** The panel of nodes: the confusion matrix as a filter, and which nodes to label next. */
 
 import { count, h, percent, plural, words } from "../dom";
 import type { Explorer } from "../explorer";
 import { SPLIT_NAMES } from "../colours";
+import { SPLITS } from "../schema";
 import { classChip, nodeButton, titleOf } from "./parts";
 
 const ROWS = 40;
 const MOST_CLASSES = 24;
-const TRAINING = 1;
+const TRAINING = SPLITS.indexOf("train");
 
 export class NodesPanel {
   readonly element = h("div", {});
-  private role: number; // −1: every labelled node
+  private split: number; // −1: every labelled node
   private rows = ROWS;
 
   constructor(private readonly explorer: Explorer) {
-    const { roles, labels } = explorer.scene;
-    this.role = -1;
+    const { split, labels } = explorer.scene;
+    this.split = -1;
     const { filter } = explorer.state;
-    if (filter?.kind === "cell") this.role = filter.role;
-    else for (const role of [2, 3]) if (roles.some((r, i) => r === role && labels[i] >= 0)) this.role = role;
+    if (filter?.kind === "cell") this.split = filter.split;
+    else for (const name of ["validation", "test"] as const) {
+      if (split.some((code, i) => SPLITS[code] === name && labels[i] >= 0)) this.split = SPLITS.indexOf(name);
+    }
     explorer.listen((changed) => {
       if (changed.has("filter")) this.rows = ROWS;
       if (explorer.state.tab === "nodes" && ["tab", "filter", "theme", "mode", "node"].some((key) => changed.has(key as "tab"))) this.update();
@@ -40,7 +43,7 @@ export class NodesPanel {
     const cells = new Uint32Array(c * c);
     let [total, right] = [0, 0];
     for (let i = 0; i < scene.n; i++) {
-      if (scene.labels[i] < 0 || (this.role >= 0 && scene.roles[i] !== this.role)) continue;
+      if (scene.labels[i] < 0 || (this.split >= 0 && scene.split[i] !== this.split)) continue;
       cells[scene.labels[i] * c + scene.predicted![i]]++;
       total++;
       if (scene.labels[i] === scene.predicted![i]) right++;
@@ -53,24 +56,23 @@ export class NodesPanel {
     const { scene } = explorer;
     const { cells, total, right } = this.counts();
     const c = scene.classes.length;
-    const roles = [-1, 1, 2, 3].filter((role) => role < 0 || scene.roles.some((r) => r === role));
+    const splits = [-1, 1, 2, 3].filter((split) => split < 0 || scene.split.includes(split));
     const choose = h("div", { class: "segments", role: "group", "aria-label": "Nodes to count" },
-      ...roles.map((role) => h("button", { type: "button", "aria-pressed": String(role === this.role),
+      ...splits.map((split) => h("button", { type: "button", "aria-pressed": String(split === this.split),
         click: () => {
-          this.role = role;
+          this.split = split;
           const { filter } = explorer.state;
-          if (filter?.kind === "cell") explorer.set({ filter: { ...filter, role } });
+          if (filter?.kind === "cell") explorer.set({ filter: { ...filter, split } });
           this.update();
-        } }, role < 0 ? "all" : SPLIT_NAMES[role])));
+        } }, split < 0 ? "all" : SPLIT_NAMES[split])));
     const press = (truth: number, guess: number): void => {
       const { filter } = explorer.state;
-      const same = filter?.kind === "cell" && filter.truth === truth && filter.guess === guess && filter.role === this.role;
-      explorer.set({ filter: same ? null : { kind: "cell", truth, guess, role: this.role }, node: null });
+      const same = filter?.kind === "cell" && filter.truth === truth && filter.guess === guess && filter.split === this.split;
+      explorer.set({ filter: same ? null : { kind: "cell", truth, guess, split: this.split }, node: null });
     };
     return h("section", {},
-      h("div", { class: "list-head" }, h("h3", {}, "Labels against predictions"), choose),
-      h("p", { class: "hint" }, `${count(right)} of ${plural(total, "node")} right` +
-        (total ? ` (${percent(right / total)})` : "") + ". Click a cell to see its nodes."),
+      h("div", { class: "list-head" }, h("h3", {}, "Confusion matrix"), choose),
+      h("p", { class: "hint" }, (total ? `Accuracy ${percent(right / total)}: ` : "") + `${count(right)} of ${plural(total, "node")} correct. Click a cell to see its nodes.`),
       c > MOST_CLASSES ? this.pairs(cells, press) : this.matrix(cells, press));
   }
 
@@ -81,8 +83,8 @@ export class NodesPanel {
     const { filter } = explorer.state;
     const rowSum = (truth: number): number => cells.subarray(truth * c, truth * c + c).reduce((a, b) => a + b, 0);
     return h("div", { class: "matrix-box" }, h("table", { class: "matrix" },
-      h("caption", { class: "for-readers" }, "Rows: labels. Columns: predictions."),
-      h("thead", {}, h("tr", {}, h("td", { class: "corner" }, "label ↓ predicted →"),
+      h("caption", { class: "for-readers" }, "Rows: actual classes. Columns: predicted classes."),
+      h("thead", {}, h("tr", {}, h("td", { class: "corner" }, "actual ↓ predicted →"),
         ...scene.classes.map((name, guess) => h("th", { scope: "col", title: name },
           h("span", { class: "dot-label" }, coloured(explorer, guess), h("span", { class: "for-readers" }, name)))))),
       h("tbody", {}, ...scene.classes.map((name, truth) => {
@@ -122,22 +124,22 @@ export class NodesPanel {
     const { filter } = explorer.state;
     const nodes: number[] = [];
     for (let i = 0; i < scene.n; i++) {
-      if (filter ? explorer.matches(filter, i) : !scene.predicted || scene.roles[i] !== TRAINING) nodes.push(i);
+      if (filter ? explorer.matches(filter, i) : !scene.predicted || scene.split[i] !== TRAINING) nodes.push(i);
     }
     const degree = (i: number): number => scene.adjacency.starts[i + 1] - scene.adjacency.starts[i];
     const { confidence } = scene;
     nodes.sort(confidence ? (a, b) => confidence[a] - confidence[b] || a - b : (a, b) => degree(b) - degree(a) || a - b);
-    const heading = filter ? "Nodes of the filter" : confidence ? "Least confident first" : "Most edges first";
+    const heading = filter ? "Filtered nodes" : confidence ? "Least confident first" : "Highest degree first";
     const shown = nodes.slice(0, this.rows);
     return h("section", {},
       h("div", { class: "list-head" }, h("h3", { id: "nodes-heading" }, heading), h("span", { class: "hint" }, plural(nodes.length, "node"))),
-      !filter && confidence ? h("p", { class: "hint" }, "Candidates to label next: what the network is least sure of.") : null,
+      !filter && confidence ? h("p", { class: "hint" }, "Candidates to label next: the predictions of lowest confidence.") : null,
       h("table", { class: "list", "aria-labelledby": "nodes-heading" },
         h("thead", {}, h("tr", {},
           h("th", { scope: "col" }, "node"),
           scene.classes.length ? h("th", { scope: "col" }, scene.predicted ? "predicted" : "class") : null,
-          scene.predicted ? h("th", { scope: "col" }, "label") : null,
-          h("th", { scope: "col", class: "number" }, confidence ? "confidence" : "edges"))),
+          scene.predicted ? h("th", { scope: "col" }, "actual") : null,
+          h("th", { scope: "col", class: "number" }, confidence ? "confidence" : "degree"))),
         h("tbody", {}, ...shown.map((node) => {
           const title = titleOf(explorer, node);
           return h("tr", {},

@@ -13,7 +13,7 @@ export function nodeButton(explorer: Explorer, node: number): HTMLElement {
 }
 
 export function classChip(explorer: Explorer, code: number): HTMLElement {
-  if (code < 0) return h("span", { class: "chip quiet" }, "unknown");
+  if (code < 0) return h("span", { class: "chip quiet" }, "unlabelled");
   return h(
     "span",
     { class: "chip" },
@@ -34,8 +34,8 @@ export function nodeCard(explorer: Explorer, node: number): HTMLElement {
   const degree = scene.adjacency.starts[node + 1] - scene.adjacency.starts[node];
   const facts: (HTMLElement | string)[] = [];
   if (scene.predicted) facts.push(h("span", {}, "predicted ", classChip(explorer, scene.predicted[node])));
-  if (scene.labels[node] >= 0) facts.push(h("span", {}, "label ", classChip(explorer, scene.labels[node])));
-  if (scene.roles[node] > 0) facts.push(h("span", {}, `${SPLIT_NAMES[scene.roles[node]]} node`));
+  if (scene.labels[node] >= 0) facts.push(h("span", {}, "actual ", classChip(explorer, scene.labels[node])));
+  if (scene.split[node] > 0) facts.push(h("span", {}, `${SPLIT_NAMES[scene.split[node]]} node`));
   facts.push(h("span", {}, `${count(degree)} edge${degree === 1 ? "" : "s"}`));
   return h(
     "div",
@@ -55,18 +55,18 @@ export function welcome(explorer: Explorer): HTMLElement {
   const degree = (i: number): number => scene.adjacency.starts[i + 1] - scene.adjacency.starts[i];
   let hub = 0;
   for (let i = 1; i < scene.n; i++) if (degree(i) > degree(hub)) hub = i;
-  const starts: [string, number][] = [["The node of most edges", hub]];
-  if (scene.reasons) starts.unshift(["The least confident label", scene.reasons.nodes[0]]);
+  const starts: [string, number][] = [["The node of highest degree", hub]];
+  if (scene.reasons) starts.unshift(["The least confident prediction", scene.reasons.nodes[0]]);
   const { run } = scene.header;
   return h(
     "div",
     { class: "card welcome" },
     h("h2", {}, "Choose a source of heat"),
     h("p", {}, "Click a node, or search for its id or title. Heat then flows from it along the edges for a time s; ",
-      "the nodes that at least eps of it reaches are its neighbours."),
+      "the nodes that receive at least eps of it are its neighbours."),
     h("ul", { class: "starts" },
       ...starts.map(([why, node]) => h("li", {}, `${why}: `, nodeButton(explorer, node)))),
-    run ? h("p", { class: "run" }, `Labels by recipe ${run.recipe}, seed ${run.seed}` +
+    run ? h("p", { class: "run" }, `Predictions of recipe ${run.recipe}, seed ${run.seed}` +
       (run.test_accuracy === null ? "." : `; test accuracy ${percent(run.test_accuracy)}.`)) : null,
   );
 }

@@ -2,10 +2,10 @@
 
 import { bar, count, h, percent, plural, swatch, weightText, words } from "../dom";
 import type { Explorer } from "../explorer";
+import { HOPS, NO_SOURCE, SOURCES, SPLITS } from "../schema";
 import { classChip, nodeButton, nodeCard, welcome } from "./parts";
 
-const NONE = 2 ** 32 - 1;
-const TRAINING = 1;
+const TRAINING = SPLITS.indexOf("train");
 const MOST_CLASSES = 12;
 const MOST_TRAINING = 8;
 
@@ -32,8 +32,8 @@ export class WhyPanel {
       this.verdict(node),
       this.probabilities(node),
       this.reasons(node) ?? h("p", { class: "hint" },
-        `The page holds the sources of the ${count(explorer.scene.reasons?.nodes.length ?? 0)} least confident ` +
-        "labels. This one is not among them; here is the heat from the training nodes."),
+        `The page explains the ${count(explorer.scene.reasons?.nodes.length ?? 0)} least confident predictions. ` +
+        "This one is not among them; here is the heat from the training nodes."),
       this.training(),
       this.about(),
     );
@@ -45,14 +45,13 @@ export class WhyPanel {
     const guess = scene.predicted![node];
     const raw = scene.probabilities![node * c + guess];
     const truth = scene.labels[node];
-    const outcome = truth < 0 ? "" : truth === guess ? " The label is the same." : " The label is another.";
     return h(
       "p",
       { class: "story" },
       "Predicted ", classChip(this.explorer, guess), ` with ${scene.confidenceName} `,
       h("b", {}, percent(scene.confidence![node])),
-      scene.header.run!.temperature === null ? "" : ` (the model itself says ${percent(raw)}).`,
-      h("span", { class: truth === guess ? "right" : truth < 0 ? null : "wrong" }, outcome),
+      scene.header.run!.temperature === null ? "." : ` (${percent(raw)} before temperature scaling).`,
+      truth < 0 ? null : h("span", { class: truth === guess ? "right" : "wrong" }, " Actual: ", words(scene.classes[truth]), "."),
     );
   }
 
@@ -70,34 +69,34 @@ export class WhyPanel {
       "div",
       {},
       h("table", { class: "list" },
-        h("caption", {}, scene.header.run!.temperature === null ? "Probability of each class" : "Calibrated probability of each class"),
+        h("caption", {}, scene.header.run!.temperature === null ? "Probability per class" : "Calibrated probability per class"),
         h("thead", { class: "for-readers" }, h("tr", {},
           ...["class", "probability", "bar", "in the prediction set"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, ...order.slice(0, MOST_CLASSES).map((k) =>
           h("tr", { class: k === scene.labels[node] ? "marked" : null },
             h("th", { scope: "row" }, swatch(explorer.classColours.of(k, theme)), words(scene.classes[k]),
-              k === scene.labels[node] ? h("span", { class: "tag" }, "label") : null),
+              k === scene.labels[node] ? h("span", { class: "tag" }, "actual") : null),
             h("td", { class: "number" }, p(k).toFixed(3)),
             h("td", { class: "bar-cell wide" }, bar(p(k), explorer.classColours.of(k, theme))),
             h("td", {}, scene.sets === null ? "" : inSet(k) ? h("span", { class: "tag set" }, "in set") : ""),
           )))),
       scene.sets === null || alpha === undefined ? null : h("p", { class: "hint" },
-        `Prediction set: ${plural(size, "class", "classes")}. Such sets hold the true class of ` +
+        `Prediction set: ${plural(size, "class", "classes")}. Such sets contain the actual class of ` +
         `${percent(1 - alpha, 0)} of nodes like the validation nodes.`),
     );
   }
 
-  /** What the sources gave to the two leading logits. */
+  /** Contributions of the sources to the logits of the two most probable classes. */
   private reasons(node: number): HTMLElement | null {
     const { explorer } = this;
     const { scene, theme } = explorer;
     const reasons = scene.reasons;
     const row = reasons?.row.get(node);
     if (!reasons || row === undefined) return null;
-    const k = reasons.perNode;
+    const k = SOURCES;
     const [first, second] = [reasons.classes[2 * row], reasons.classes[2 * row + 1]];
     const given = (at: number, code: number): number => reasons.given[(row * k + at) * 2 + code];
-    const places = Array.from({ length: k }, (_, at) => at).filter((at) => reasons.sources[row * k + at] !== NONE);
+    const places = Array.from({ length: k }, (_, at) => at).filter((at) => reasons.sources[row * k + at] !== NO_SOURCE);
     const rest = [reasons.rest[2 * row], reasons.rest[2 * row + 1]];
     const most = Math.max(1e-9, ...places.map((at) => Math.max(Math.abs(given(at, 0)), Math.abs(given(at, 1)))));
     const sum = [0, 1].map((code) => places.reduce((total, at) => total + given(at, code), rest[code]));
@@ -109,7 +108,7 @@ export class WhyPanel {
       "div",
       {},
       h("table", { class: "list reasons" },
-        h("caption", {}, "What each source's features gave to the logits of the two leading classes"),
+        h("caption", {}, "Contributions of the sources' features to the logits of the two most probable classes"),
         h("thead", {}, h("tr", {},
           h("th", { scope: "col" }, "source"),
           h("th", { scope: "col" }, "hops"),
@@ -119,12 +118,12 @@ export class WhyPanel {
           const source = reasons.sources[row * k + at];
           return h("tr", {},
             h("th", { scope: "row" }, nodeButton(explorer, source),
-              scene.roles[source] === TRAINING ? this.trainingTag(source) : null),
+              scene.split[source] === TRAINING ? this.trainingTag(source) : null),
             h("td", { class: "number" }, hops ? (hops[source] === 0 ? "itself" : String(hops[source])) : ""),
             cell(given(at, 0), first), cell(given(at, 1), second));
         })),
         h("tfoot", {},
-          h("tr", {}, h("th", { scope: "row" }, "all others"), h("td", {}), cell(rest[0], first), cell(rest[1], second)),
+          h("tr", {}, h("th", { scope: "row" }, "all other sources"), h("td", {}), cell(rest[0], first), cell(rest[1], second)),
           h("tr", { class: "sum" }, h("th", { scope: "row" }, "logit"), h("td", {}),
             h("td", { class: "number" }, signed(sum[0])), h("td", { class: "number" }, signed(sum[1]))))),
       this.byHop(row, first, second),
@@ -142,10 +141,10 @@ export class WhyPanel {
   private byHop(row: number, first: number, second: number): HTMLElement {
     const { explorer } = this;
     const reasons = explorer.scene.reasons!;
-    const m = reasons.hopsPerNode;
+    const m = HOPS;
     const value = (code: number, hop: number): number => reasons.hops[(row * 2 + code) * m + hop];
     return h("table", { class: "list compact" },
-      h("caption", {}, "The same by distance"),
+      h("caption", {}, "Contributions by distance in hops"),
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "class"),
         ...Array.from({ length: m }, (_, hop) =>
           h("th", { scope: "col", class: "number" }, hop === 0 ? "itself" : hop === m - 1 ? `${hop}+` : `${hop}`)))),
@@ -162,7 +161,7 @@ export class WhyPanel {
     const byClass = new Float64Array(scene.classes.length);
     const nodes: number[] = [];
     for (let i = 0; i < scene.n; i++) {
-      if (scene.roles[i] !== TRAINING || i === near.index || scene.labels[i] < 0 || near.heat[i] <= 0) continue;
+      if (scene.split[i] !== TRAINING || i === near.index || scene.labels[i] < 0 || near.heat[i] <= 0) continue;
       byClass[scene.labels[i]] += near.heat[i];
       if (near.heat[i] >= near.eps) nodes.push(i);
     }
@@ -195,8 +194,8 @@ export class WhyPanel {
     if (run.temperature !== null && run.error_before !== undefined && run.error_after !== undefined) {
       lines.push(`Temperature ${run.temperature.toFixed(2)}; expected calibration error on the ${run.error_on} nodes ` +
         `${percent(run.error_before)} before, ${percent(run.error_after)} after.` +
-        (run.coverage === undefined ? "" : ` Prediction sets hold the true class of ${percent(run.coverage)} of the test nodes.`));
-    } else lines.push("No validation labels: probabilities are the network's own, and there are no prediction sets.");
+        (run.coverage === undefined ? "" : ` Prediction sets contain the actual class of ${percent(run.coverage)} of the test nodes.`));
+    } else lines.push("No validation labels: probabilities are not calibrated, and there are no prediction sets.");
     if (run.caution) lines.push(run.caution);
     return h("details", { class: "about" }, h("summary", {}, "About this run"), ...lines.map((line) => h("p", {}, line)));
   }

@@ -13,21 +13,23 @@ from scipy.sparse.linalg import eigsh
 from torch import Tensor
 from torch_geometric.nn import ChebConv
 
-from graphheat.baselines.descent import Stopping, descend, seeded
-from graphheat.baselines.inputs import Input, network_input
-from graphheat.baselines.system import Callback, Outcome, System
+from graphheat.baselines.baseline import Baseline, Outcome
+from graphheat.baselines.baseline_run import BaselineRecipe
+from graphheat.baselines.descent import descend, kipf_rule, seeded
+from graphheat.baselines.inputs import network_input
 from graphheat.baselines.twolayer import TwoLayers, adam
-from graphheat.graph import Graph
+from graphheat.graph import Graph, Split
 from graphheat.graph.adjacency import without_diagonal
 from graphheat.heat import normalized_adjacency
 from graphheat.nn import SparseFeatures
-from graphheat.training.holdout import Roles
+from graphheat.nn.features import Input
+from graphheat.progress import Progress
 
 DENSE_NODES = 64  # up to here all eigenvalues are cheaper than the largest alone
 
 
 @dataclass(frozen=True)
-class ChebyNet(System):
+class ChebyNet(Baseline):
     """Two layers Σ_k T_k(2L / λ_max − I) X Θ_k, k = 0 … K, as Kipf and Welling ran them.
 
     They give two rows, K = 2 (81.2 on Cora, 69.6 on Citeseer, 73.8 on Pubmed) and K = 3 (79.5, 69.8
@@ -39,7 +41,7 @@ class ChebyNet(System):
         Degree of the polynomials: a layer has K + 1 terms (PyG's K counts these).
     hidden, dropout
         Units of the hidden layer; dropout on its input and on its output.
-    weight_decay
+    l2
         L2 penalty on the first layer's weights.
     learning_rate, max_epochs, patience
         Of Adam; and of Kipf's stopping rule.
@@ -61,35 +63,35 @@ class ChebyNet(System):
     K: int = 2
     hidden: int = 16
     dropout: float = 0.5
-    weight_decay: float = 5e-4
+    l2: float = 5e-4
     learning_rate: float = 0.01
     max_epochs: int = 200
     patience: int = 10
 
     def fit(
-        self, graph: Graph, roles: Roles, seed: int = 0, *, callback: Callback | None = None
+        self, graph: Graph, split: Split, seed: int = 0, *, progress: Progress | None = None
     ) -> Outcome:
-        """Learn from the labels of ``roles``; an isolated node sees its own features."""
-        self.check(graph)
+        """Learn from the labels of ``split``; an isolated node sees its own features."""
+        features = self.features_of(graph)
         x, laplacian = network_input(graph), SparseFeatures.from_scipy(scaled_laplacian(graph))
         with seeded(seed):
             net = TwoLayers(
-                Chebyshev(graph.features.shape[1], self.hidden, self.K + 1, bias=False),
+                Chebyshev(features.shape[1], self.hidden, self.K + 1, bias=False),
                 Chebyshev(self.hidden, len(graph.classes), self.K + 1, bias=False),
                 self.dropout,
             )
             return descend(
                 net,
                 lambda: net(x, [(laplacian,), (laplacian,)]),
-                adam(net, net.first, self.weight_decay, self.learning_rate),
+                adam(net, net.first, self.l2, self.learning_rate),
                 graph,
-                roles,
-                Stopping(self.max_epochs, self.patience, "mean", "last", penalised=True),
-                callback=callback,
+                split,
+                kipf_rule(self.max_epochs, self.patience),
+                progress=progress,
             )
 
 
-class Chebyshev(ChebConv):
+class Chebyshev(ChebConv):  # type: ignore[misc]  # PyG has no types
     """PyG's layer with the linear maps first, which makes the products a few columns wide.
 
     The sum of the Chebyshev terms is then Clenshaw's recurrence.
@@ -103,10 +105,12 @@ class Chebyshev(ChebConv):
     def forward(self, x: Input, laplacian: SparseFeatures) -> Tensor:
         """Return Σ_k T_k x Θ_k."""
         maps = torch.cat([lin.weight for lin in self.lins]).t()
-        constant, *terms = (x @ maps).split(self.out_channels, dim=1)
+        parts: tuple[Tensor, ...] = (x @ maps).split(self.out_channels, dim=1)
+        constant, *terms = parts
         if not terms:
             return constant
-        after, total = 0.0, terms.pop()
+        after: Tensor | float = 0.0
+        total = terms.pop()
         while terms:
             after, total = total, terms.pop() + 2 * (laplacian @ total) - after
         return constant + laplacian @ total - after
@@ -126,3 +130,6 @@ def scaled_laplacian(graph: Graph) -> sp.csr_array:
         start = np.random.default_rng(0).standard_normal(graph.n)  # ARPACK's own is not repeatable
         largest = eigsh(laplacian, 1, which="LM", v0=start, return_eigenvectors=False)[0]
     return sp.csr_array((2 / largest) * laplacian - identity)
+
+
+RECIPE = BaselineRecipe(ChebyNet)

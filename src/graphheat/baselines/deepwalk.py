@@ -9,13 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from graphheat.baselines.baseline import Baseline, Outcome
+from graphheat.baselines.baseline_run import BaselineRecipe
 from graphheat.baselines.one_vs_rest import OneVsRest
-from graphheat.baselines.system import Callback, Outcome, Step, System
 from graphheat.checks import check_count, check_number
 from graphheat.errors import MissingDependencyError
-from graphheat.graph import Graph
+from graphheat.graph import Graph, Split
 from graphheat.graph.adjacency import without_diagonal
-from graphheat.training.holdout import Roles
+from graphheat.progress import Progress
 
 try:
     from gensim.models import Word2Vec
@@ -24,7 +25,7 @@ except ImportError as error:
 
 
 @dataclass(frozen=True)
-class DeepWalk(System):
+class DeepWalk(Baseline):
     r"""Embed nodes by who is met with whom on random walks, then classify the embeddings.
 
     ``walks`` times, in a new order, a walk of ``length`` nodes starts at every node; its next node
@@ -91,21 +92,21 @@ class DeepWalk(System):
         check_number(self.C, "C", self.title, 0.0, np.inf, left="open")
 
     def fit(
-        self, graph: Graph, roles: Roles, seed: int = 0, *, callback: Callback | None = None
+        self, graph: Graph, split: Split, seed: int = 0, *, progress: Progress | None = None
     ) -> Outcome:
-        """Walk, embed, classify; see :class:`System`."""
+        """Walk, embed, classify; see :class:`Baseline`."""
         self.check(graph)
         vectors = self.embed(graph, seed)
-        if callback is not None:
-            callback(Step(1, 2, "embedded"))
-        model = OneVsRest(vectors[roles.train], graph.labels[roles.train], self.C)
+        if progress is not None:
+            progress(1, 2, "embedded")
+        model = OneVsRest(vectors[split.train], graph.labels[split.train], self.C)
         probabilities = model.probabilities(model.scores(vectors), len(graph.classes))
-        if callback is not None:
-            callback(Step(2, 2, "classified"))
+        if progress is not None:
+            progress(2, 2, "classified")
         return Outcome(probabilities)
 
     def embed(self, graph: Graph, seed: int = 0) -> NDArray[np.float64]:
-        """Return a vector a node, shape (n, dimensions); labels are not looked at."""
+        """Return one vector per node, shape (n, dimensions); labels are not looked at."""
         vectors = np.zeros((graph.n, self.dimensions))
         corpus = Corpus(graph, self.walks, self.length, seed)
         if not len(corpus.starts):
@@ -165,3 +166,6 @@ class Corpus:
             # Rounding may miss the end of a row by one.
             result[:, step] = self.weights.indices[np.clip(edge, first[here], last[here])]
         return result
+
+
+RECIPE = BaselineRecipe(DeepWalk)

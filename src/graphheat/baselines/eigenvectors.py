@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from graphheat.errors import KernelMemoryError, OutputError
 from graphheat.graph import Graph
 from graphheat.heat import normalized_adjacency
-from graphheat.heat.blocks import WIDTH
-from graphheat.heat.plan import available_memory
+from graphheat.heat.engines.strips import WIDTH
+from graphheat.heat.memory import available_memory
 from graphheat.io import replacing
 
 SPARE = 0.2  # vectors carried along beyond those asked for: the gap to the others is the speed
@@ -29,7 +29,7 @@ MOST_PASSES = 40
 def lowest_eigenvectors(graph: Graph, count: int) -> NDArray[np.float32]:
     """Return the ``count`` eigenvectors of L with the smallest eigenvalues, shape (n, count).
 
-    Computed once a graph and kept as a file in the folder that ``GRAPHHEAT_CACHE`` names (default
+    Computed once per graph and kept as a file in the folder that ``GRAPHHEAT_CACHE`` names (default
     ``~/.cache/graphheat``). A file that is damaged is computed again; a folder that cannot be
     written to costs only the time.
 
@@ -101,9 +101,9 @@ def _amplify(S: sp.csr_array, block: NDArray[np.float64], cut: float) -> NDArray
     moved = sp.csr_array((S - centre * sp.eye_array(S.shape[0], format="csr")) / radius)
     for first in range(0, block.shape[1], WIDTH):  # strips that stay in cache
         before = np.ascontiguousarray(block[:, first : first + WIDTH])
-        now = moved @ before
+        now = np.asarray(moved @ before)
         for _ in range(DEGREE - 1):
-            after = moved @ now
+            after = np.asarray(moved @ now)
             after *= 2
             after -= before
             before, now = now, after

@@ -1,4 +1,4 @@
-"""Which nodes and edges decide what a network says of a few nodes."""
+"""Which nodes and edges decide what a network predicts for a few nodes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from graphheat.graph.adjacency import without_diagonal
 
 
 class Edges(NamedTuple):
-    """The messages of a layer: ``index`` (2, e) from rows to rows, ``values`` (e, …) or None."""
+    """The messages of a layer: ``edge_index`` (2, e) from row to row, ``values`` (e, …) or None."""
 
-    index: Tensor
+    edge_index: Tensor
     values: Tensor | None = None
 
     def select(self, chosen: Tensor) -> Edges:
         """Return the edges at these positions."""
         values = None if self.values is None else self.values[chosen]
-        return Edges(self.index[:, chosen], values)
+        return Edges(self.edge_index[:, chosen], values)
 
 
 class Field(NamedTuple):
@@ -57,20 +57,20 @@ def edges_of(graph: Graph, *, self_loops: bool) -> Edges:
 
 
 def field_of(nodes: Tensor, edges: Edges, n: int, layers: int = 2) -> Field:
-    """Follow the edges of a graph of ``n`` nodes backwards from ``nodes``, one step a layer.
+    """Follow the edges of a graph of ``n`` nodes backwards from ``nodes``, one step per layer.
 
     A network that is given the field's rows and edges computes for the wanted nodes exactly what it
     computes from the whole graph, and gradients too; what depends on the whole graph, such as
-    degrees, must be in ``edges.values``. Twenty labels a class need a seventh of Pubmed.
+    degrees, must be in ``edges.values``. Twenty labels per class need a seventh of Pubmed.
     """
     needed = torch.zeros(n, dtype=torch.bool)
     needed[nodes] = True
     chosen: list[Tensor] = []
     for _ in range(layers):
-        chosen.insert(0, needed[edges.index[1]].nonzero().ravel())
-        needed[edges.index[0, chosen[0]]] = True
+        chosen.insert(0, needed[edges.edge_index[1]].nonzero().ravel())
+        needed[edges.edge_index[0, chosen[0]]] = True
     kept = needed.nonzero().ravel()
     number = torch.full((n,), -1)
     number[kept] = torch.arange(len(kept))
-    local = Edges(number[edges.index], edges.values)
+    local = Edges(number[edges.edge_index], edges.values)
     return Field(kept, number[nodes], tuple(local.select(each) for each in chosen))

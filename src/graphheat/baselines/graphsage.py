@@ -9,17 +9,19 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 from torch_geometric.nn import SAGEConv
 
-from graphheat.baselines.descent import Stopping, seeded
+from graphheat.baselines.baseline import Baseline, Outcome
+from graphheat.baselines.baseline_run import BaselineRecipe
+from graphheat.baselines.descent import seeded
 from graphheat.baselines.field import Edges, edges_of
-from graphheat.baselines.inputs import Input
-from graphheat.baselines.system import Callback, Outcome, System
 from graphheat.baselines.twolayer import TwoLayers, adam, learn
-from graphheat.graph import Graph
-from graphheat.training.holdout import Roles
+from graphheat.graph import Graph, Split
+from graphheat.nn.features import Input
+from graphheat.progress import Progress
+from graphheat.training.stop_rule import StopRule
 
 
 @dataclass(frozen=True)
-class GraphSAGE(System):
+class GraphSAGE(Baseline):
     """Two layers with the mean aggregator, over all neighbours at once.
 
     Hamilton, Ying and Leskovec did not run these graphs; architecture and settings are those of the
@@ -31,7 +33,7 @@ class GraphSAGE(System):
     ----------
     hidden, dropout
         Units of the hidden layer; dropout on its input and on its output.
-    weight_decay
+    l2
         L2 penalty on the first layer's weights.
     learning_rate, max_epochs, patience
         Of Adam; and how long the validation loss may fail to fall.
@@ -46,31 +48,31 @@ class GraphSAGE(System):
 
     hidden: int = 16
     dropout: float = 0.5
-    weight_decay: float = 5e-4
+    l2: float = 5e-4
     learning_rate: float = 0.01
     max_epochs: int = 100_000
     patience: int = 50
 
     def fit(
-        self, graph: Graph, roles: Roles, seed: int = 0, *, callback: Callback | None = None
+        self, graph: Graph, split: Split, seed: int = 0, *, progress: Progress | None = None
     ) -> Outcome:
-        """Learn from the labels of ``roles``; an isolated node sees its own features."""
-        self.check(graph)
-        edges = Edges(edges_of(graph, self_loops=True).index)
+        """Learn from the labels of ``split``; an isolated node sees its own features."""
+        features = self.features_of(graph)
+        edges = Edges(edges_of(graph, self_loops=True).edge_index)
         with seeded(seed):
             net = TwoLayers(
-                MeanLayer(graph.features.shape[1], self.hidden),
+                MeanLayer(features.shape[1], self.hidden),
                 MeanLayer(self.hidden, len(graph.classes)),
                 self.dropout,
             )
             return learn(
                 net,
                 edges,
-                adam(net, net.first, self.weight_decay, self.learning_rate),
+                adam(net, net.first, self.l2, self.learning_rate),
                 graph,
-                roles,
-                Stopping(self.max_epochs, self.patience, "loss", "loss", penalised=True),
-                callback=callback,
+                split,
+                StopRule(self.max_epochs, self.patience, "loss", "loss", penalised=True),
+                progress=progress,
             )
 
 
@@ -95,5 +97,9 @@ class MeanLayer(nn.Module):
     def forward(self, x: Input, index: Tensor, _: Any = None) -> Tensor:
         """Return the cut sums of both maps."""
         near, own = x @ self.near.weight.t(), x @ self.own.weight.t()
-        y = self.layer((near, own), index) + self.near.bias
-        return y / y.norm(dim=1, keepdim=True).clamp(min=1)
+        y: Tensor = self.layer((near, own), index) + self.near.bias
+        cut: Tensor = y / y.norm(dim=1, keepdim=True).clamp(min=1)
+        return cut
+
+
+RECIPE = BaselineRecipe(GraphSAGE)

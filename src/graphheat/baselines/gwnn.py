@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 import torch
 
+from graphheat.baselines.baseline_run import BaselineRecipe
+from graphheat.baselines.diagonal_filter import Domain, FilterBaseline, Map
 from graphheat.baselines.eigenvectors import edges_digest
-from graphheat.baselines.filtering import Domain, FilterSystem, Map
 from graphheat.baselines.wavelets import Response, expand_response, matrix_of
 from graphheat.checks import check_choice, check_eps, check_s
 from graphheat.graph import Graph
@@ -24,7 +25,7 @@ Inverse = Literal["exact", "published"]
 
 
 @dataclass(frozen=True)
-class GWNN(FilterSystem):
+class GWNN(FilterBaseline):
     r"""Graph Wavelet Neural Network (Xu et al. 2019): sparse wavelets in place of eigenvectors.
 
     The wavelets of scale s are the columns of ψ = e^{-sL}: heat that started at one node. They are
@@ -65,8 +66,8 @@ class GWNN(FilterSystem):
     On Pubmed the authors' threshold is 1e-7, which drops nothing that float32 could tell from 0 and
     leaves matrices of tens of millions of entries; there the presets have None.
 
-    The published figures are one run a graph, seed 123, by the authors' logs; Pubmed's ended after
-    200 epochs.
+    The published figures are one run per graph, seed 123, by the authors' logs; Pubmed's ended
+    after 200 epochs.
     """
 
     name: ClassVar[str] = "gwnn"
@@ -92,12 +93,12 @@ class GWNN(FilterSystem):
             forth, back = _products(graph, s, self.inverse)
             return Domain(graph.n, forth, back, lambda rows: lambda x: back(x)[rows])
         eps = check_eps(self.eps, self.title)
-        forth, back = _transforms(_Edges(edges_digest(graph), graph), s, eps, self.inverse)
+        there, again = _transforms(_Edges(edges_digest(graph), graph), s, eps, self.inverse)
         return Domain(
             size=graph.n,
-            forth=_product(forth),
-            back=_product(back),
-            back_to=lambda rows: SparseFeatures.from_scipy(back.rows(rows.numpy())).__matmul__,
+            forth=_product(there),
+            back=_product(again),
+            back_to=lambda rows: SparseFeatures.from_scipy(again.rows(rows.numpy())).__matmul__,
         )
 
 
@@ -118,7 +119,10 @@ def _transforms(
     wavelets = HeatKernel(edges.graph, s).matrix(eps)
     other = matrix_of(S, _inverse(s, inverse), eps)
     forth, back = (other, wavelets) if inverse == "exact" else (wavelets, other)
-    return tuple(KernelMatrix.lay_out(each, S, torch.float32) for each in (forth, back))
+    return (
+        KernelMatrix.lay_out(forth, S, torch.float32),
+        KernelMatrix.lay_out(back, S, torch.float32),
+    )
 
 
 def _products(graph: Graph, s: float, inverse: Inverse) -> tuple[Map, Map]:
@@ -142,3 +146,6 @@ def _inverse(s: float, inverse: Inverse) -> Response:
 
 def _product(matrix: KernelMatrix) -> Map:
     return lambda x: symmetric_product(x, matrix.__matmul__)
+
+
+RECIPE = BaselineRecipe(GWNN)

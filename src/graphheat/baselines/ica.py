@@ -11,19 +11,20 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphheat.baselines.linear_inputs import linear_inputs
+from graphheat.baselines.baseline import Baseline, Outcome
+from graphheat.baselines.baseline_run import BaselineRecipe
+from graphheat.baselines.design_matrix import design_matrix
 from graphheat.baselines.one_vs_rest import OneVsRest
-from graphheat.baselines.system import Callback, Outcome, Step, System
 from graphheat.checks import check_count, check_number
 from graphheat.errors import ParameterError
-from graphheat.graph import Graph
+from graphheat.graph import Graph, Split
 from graphheat.graph.adjacency import without_diagonal
 from graphheat.heat.jit import compiled
-from graphheat.training.holdout import Roles
+from graphheat.progress import Progress
 
 
 @dataclass(frozen=True)
-class ICA(System):
+class ICA(Baseline):
     r"""Classify a node by its features and its neighbours' labels, again and again.
 
     Two classifiers are learned from the training nodes, both logistic regressions of each class
@@ -41,7 +42,7 @@ class ICA(System):
 
     Then the labels of all nodes outside the training set start at the local guess and are
     updated one by one: a node's label becomes what the relational classifier says of its features
-    and the *current* labels of its neighbours. The order is random, drawn once a run; the sweep
+    and the *current* labels of its neighbours. The order is random, drawn once per run; the sweep
     over all nodes is repeated ``iterations`` times. Training labels never change.
 
     The 75.1 / 69.1 / 73.9 on Cora, Citeseer and Pubmed that papers cite are Kipf and Welling's
@@ -93,31 +94,33 @@ class ICA(System):
             )
 
     def fit(
-        self, graph: Graph, roles: Roles, seed: int = 0, *, callback: Callback | None = None
+        self, graph: Graph, split: Split, seed: int = 0, *, progress: Progress | None = None
     ) -> Outcome:
-        """Train both classifiers, then update labels one by one; see :class:`System`."""
+        """Train both classifiers, then update labels one by one; see :class:`Baseline`."""
         self.check(graph)
         choices = list(product(self.C, self.aggregate))
-        if not len(roles.val):
+        if not len(split.val):
             choices = choices[:1]
-        best, best_accuracy, notes = np.empty(0), -1.0, ()
+        best: NDArray[np.float64] = np.empty(0)
+        notes: tuple[str, ...] = ()
+        best_accuracy = -1.0
         for step, (C, aggregate) in enumerate(choices, start=1):
-            probabilities = self._run(graph, roles.train, seed, C, aggregate)
+            probabilities = self._run(graph, split.train, seed, C, aggregate)
             accuracy = 0.0
-            if len(roles.val):
-                guesses = probabilities[roles.val].argmax(axis=1)
-                accuracy = float((guesses == graph.labels[roles.val]).mean())
+            if len(split.val):
+                guesses = probabilities[split.val].argmax(axis=1)
+                accuracy = float((guesses == graph.labels[split.val]).mean())
             if accuracy > best_accuracy:
                 best, best_accuracy = probabilities, accuracy
                 notes = (f"Chosen on validation labels: C={C:g}, aggregate={aggregate!r}.",)
-            if callback is not None:
-                callback(Step(step, len(choices), f"val accuracy {accuracy:.3f}"))
+            if progress is not None:
+                progress(step, len(choices), f"val accuracy {accuracy:.3f}")
         return Outcome(best, notes=notes if len(choices) > 1 else ())
 
     def _run(
         self, graph: Graph, train: NDArray[np.int64], seed: int, C: float, aggregate: str
     ) -> NDArray[np.float64]:
-        features = linear_inputs(graph)
+        features = design_matrix(graph)
         weights = without_diagonal(graph.adjacency)
         if aggregate == "prop":
             degree = weights.sum(axis=1)
@@ -145,16 +148,16 @@ class ICA(System):
 
 @compiled
 def sweep(
-    order: Any,
-    indptr: Any,
-    indices: Any,
-    data: Any,
-    scale: Any,
-    fixed: Any,
-    response: Any,
-    labels: Any,
-    counts: Any,
-    scores: Any,
+    order: NDArray[np.int64],
+    indptr: NDArray[np.integer[Any]],
+    indices: NDArray[np.integer[Any]],
+    data: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    fixed: NDArray[np.float64],
+    response: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    counts: NDArray[np.float64],
+    scores: NDArray[np.float64],
 ) -> int:
     """Visit the nodes of ``order`` once, in place; return how many labels changed.
 
@@ -182,3 +185,6 @@ def sweep(
                 counts[neighbor, old] -= data[position]
                 counts[neighbor, best] += data[position]
     return changed
+
+
+RECIPE = BaselineRecipe(ICA)

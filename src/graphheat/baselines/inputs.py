@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import scipy.sparse as sp
 from torch import Tensor, nn
 
 from graphheat.errors import GraphError
+from graphheat.features import Scaling, suitable_scaling
 from graphheat.graph import Graph
 from graphheat.nn import SparseFeatures
-from graphheat.training.scaling import Scaling, suitable_scaling
+from graphheat.nn.features import Input, as_input
 
-Input = Tensor | SparseFeatures
+if TYPE_CHECKING:
+    from torch_geometric.nn import MessagePassing
 
 
 def network_input(graph: Graph) -> Input:
-    """Return the features, shape (n, f): words by row, measurements by column standardised."""
+    """Return the features, shape (n, f): bag-of-words l1-scaled, dense features standardised."""
     if graph.features is None:
         raise GraphError(f"{graph.name} has no features, which a network needs as its input.")
-    return Scaling.learn(graph.features, suitable_scaling(graph)).apply(graph.features)
+    return as_input(Scaling.learn(graph.features, suitable_scaling(graph)).apply(graph.features))
 
 
 def rows(x: Input, nodes: Tensor) -> Input:
@@ -29,13 +31,6 @@ def rows(x: Input, nodes: Tensor) -> Input:
     p = x.pattern
     parts = (part.numpy() for part in (x.values, p.col, p.crow))
     return SparseFeatures.from_scipy(sp.csr_array(tuple(parts), shape=p.shape)[nodes.numpy()])
-
-
-def dropout(x: Input, p: float, training: bool) -> Input:
-    """Drop entries (of sparse features: of those that are not zero) and scale the others up."""
-    if isinstance(x, Tensor):
-        return nn.functional.dropout(x, p, training)
-    return x.dropout(p, training)
 
 
 class Mapped(nn.Module):
@@ -49,11 +44,12 @@ class Mapped(nn.Module):
     - **output**: that of the layer
     """
 
-    def __init__(self, layer: nn.Module) -> None:
+    def __init__(self, layer: MessagePassing) -> None:
         super().__init__()
         self.map, layer.lin = layer.lin, nn.Identity()
         self.layer = layer
 
     def forward(self, x: Input, *edges: Any) -> Tensor:
         """Map, then propagate."""
-        return self.layer(x @ self.map.weight.t(), *edges)
+        propagated: Tensor = self.layer(x @ self.map.weight.t(), *edges)
+        return propagated

@@ -11,18 +11,19 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import cg, splu
 
-from graphheat.baselines.system import Callback, Outcome, Step, System
+from graphheat.baselines.baseline import Baseline, Outcome
+from graphheat.baselines.baseline_run import BaselineRecipe
 from graphheat.checks import check_number
-from graphheat.graph import Graph
+from graphheat.graph import Graph, Split
 from graphheat.graph.adjacency import without_diagonal
-from graphheat.training.holdout import Roles
+from graphheat.progress import Progress
 
 MAX_ITERATIONS = 1000  # of conjugate gradients; a graph that needs more is quickly factorised
 SUM_ERROR = 1e-6  # the scores of a node sum to 1; by more than this off, they are not yet solved
 
 
 @dataclass(frozen=True)
-class LabelPropagation(System):
+class LabelPropagation(Baseline):
     r"""Give each node the average label of its neighbours, all nodes at once; no features.
 
     With W the adjacency matrix, D its degrees, *l* the nodes of known label Y and *u* the others,
@@ -58,10 +59,10 @@ class LabelPropagation(System):
     -----
     Accuracy: conjugate gradients on the normalised system, checked by the identity
     :math:`\sum_c f_{ic} = 1`; where it is off by more than 1e-6 (long paths, weights of very
-    different size) the system is factorised instead. Cost: O(edges) a step and class. A graph of a
-    million edges takes seconds. Deterministic. Nodes that no known label is connected to, isolated
-    ones among them, have no harmonic value: they get q, and a note says how many. Self-loops
-    change nothing.
+    different size) the system is factorised instead. Cost: O(edges) per step and class; a graph of
+    a million edges takes seconds. Deterministic. Nodes that no known label is connected to,
+    isolated ones among them, have no harmonic value: they get q, and a note says how many.
+    Self-loops change nothing.
     """
 
     class_mass: bool = True
@@ -81,27 +82,27 @@ class LabelPropagation(System):
         check_number(self.tol, "tol", self.title, 0.0, 1.0, left="open", right="open")
 
     def fit(
-        self, graph: Graph, roles: Roles, seed: int = 0, *, callback: Callback | None = None
+        self, graph: Graph, split: Split, seed: int = 0, *, progress: Progress | None = None
     ) -> Outcome:
-        """Solve for the harmonic function; see :class:`System`. The seed changes nothing."""
+        """Solve for the harmonic function; see :class:`Baseline`. The seed changes nothing."""
         self.check(graph)
         weights = without_diagonal(graph.adjacency)
-        known = np.zeros((len(roles.train), len(graph.classes)))
-        known[np.arange(len(roles.train)), graph.labels[roles.train]] = 1.0
+        known = np.zeros((len(split.train), len(graph.classes)))
+        known[np.arange(len(split.train)), graph.labels[split.train]] = 1.0
         share = known.mean(axis=0)
-        unknown = _reached(weights, roles.train)
-        scores = harmonic(weights, roles.train, known, unknown, self.tol)
+        unknown = _reached(weights, split.train)
+        scores = harmonic(weights, split.train, known, unknown, self.tol)
         solved = scores.sum(axis=1) > 0.5  # 1 but for weights beyond double precision
         unknown, scores = unknown[solved], scores[solved]
         if self.class_mass:
             mass = scores.sum(axis=0)
             scores = scores * np.divide(share, mass, out=np.zeros_like(mass), where=mass > 0)
         probabilities = np.tile(share, (graph.n, 1))
-        probabilities[roles.train] = known
+        probabilities[split.train] = known
         probabilities[unknown] = scores / scores.sum(axis=1, keepdims=True)
-        if callback is not None:
-            callback(Step(1, 1, "solved"))
-        left = graph.n - len(roles.train) - len(unknown)
+        if progress is not None:
+            progress(1, 1, "solved")
+        left = graph.n - len(split.train) - len(unknown)
         notes = (
             f"{left:,} of {graph.n:,} nodes are connected to no training label; they get the "
             "share of each class among the training labels.",
@@ -146,3 +147,6 @@ def _reached(weights: sp.csr_array, labelled: NDArray[np.int64]) -> NDArray[np.i
     reached = np.isin(component, component[labelled])
     reached[labelled] = False
     return np.flatnonzero(reached)
+
+
+RECIPE = BaselineRecipe(LabelPropagation)

@@ -13,21 +13,22 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import softmax
 
-from graphheat.baselines.linear_inputs import linear_inputs
-from graphheat.baselines.system import Callback, Outcome, Step, System
+from graphheat.baselines.baseline import Baseline, Outcome
+from graphheat.baselines.baseline_run import BaselineRecipe
+from graphheat.baselines.design_matrix import design_matrix
 from graphheat.checks import check_number
 from graphheat.errors import ParameterError
-from graphheat.graph import Graph
+from graphheat.features import suitable_scaling
+from graphheat.graph import Graph, Split
 from graphheat.graph.adjacency import without_diagonal
 from graphheat.heat.laplacian import laplacian
-from graphheat.training.holdout import Roles
-from graphheat.training.scaling import suitable_scaling
+from graphheat.progress import Progress
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class ManiReg(System):
+class ManiReg(Baseline):
     r"""Least squares on features, with a penalty on differences across edges (LapRLS).
 
     For each class, with y = ±1 on the l training nodes, K the kernel and L the graph's Laplacian
@@ -70,8 +71,8 @@ class ManiReg(System):
     The choice is by validation accuracy, the earlier of equals; without validation labels it is the
     first of each. Cost: a few hundred products with X and L for each pair and class; seconds for
     Pubmed. Deterministic. Probabilities are the softmax of the f: in the order of the scores, but
-    flat. For an isolated node there is no edge to be smooth across, only features. Features that
-    are measurements rather than words are standardised by column instead of scaled to length 1.
+    flat. For an isolated node there is no edge to be smooth across, only features. Dense
+    features are standardised by column instead of scaled to length 1.
     """
 
     ambient: Sequence[float] = (0.005, 0.0005, 0.05, 0.5, 5.0)
@@ -98,12 +99,12 @@ class ManiReg(System):
         check_number(self.tol, "tol", self.title, 0.0, 1.0, left="open", right="open")
 
     def fit(
-        self, graph: Graph, roles: Roles, seed: int = 0, *, callback: Callback | None = None
+        self, graph: Graph, split: Split, seed: int = 0, *, progress: Progress | None = None
     ) -> Outcome:
-        """Solve for each pair of strengths; see :class:`System`. The seed changes nothing."""
+        """Solve for each pair of strengths; see :class:`Baseline`. The seed changes nothing."""
         self.check(graph)
-        X = linear_inputs(graph)
-        if suitable_scaling(graph) == "rows":
+        X = design_matrix(graph)
+        if suitable_scaling(graph) == "l1":
             length = np.sqrt((X**2).sum(axis=1))
             X = sp.csr_array(sp.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ X)
         weights = without_diagonal(graph.adjacency)
@@ -111,54 +112,58 @@ class ManiReg(System):
             L = laplacian(weights, isolated="keep")
         else:
             L = sp.csr_array(sp.diags_array(weights.sum(axis=1)) - weights)
-        known = graph.labels[roles.train]
-        classes = np.unique(known)  # a class without a label to learn from cannot be told
+        known = graph.labels[split.train]
+        classes = np.unique(known)  # a class without a training label cannot be predicted
         targets = np.where(known[:, None] == classes, 1.0, -1.0)
-        solve = solver(X, X[roles.train], L, targets, self.tol)
+        solve = solver(X, X[split.train], L, targets, self.tol)
 
         choices = list(product(self.ambient, self.intrinsic))
-        if not len(roles.val):
+        if not len(split.val):
             choices = choices[:1]
-        best, best_accuracy, notes = np.empty(0), -1.0, ()
+        best: NDArray[np.float64] = np.empty(0)
+        notes: tuple[str, ...] = ()
+        best_accuracy = -1.0
         for step, (a, b) in enumerate(choices, start=1):
             scores = X @ solve(a, b)
             accuracy = 0.0
-            if len(roles.val):
-                guesses = classes[scores[roles.val].argmax(axis=1)]
-                accuracy = float((guesses == graph.labels[roles.val]).mean())
+            if len(split.val):
+                guesses = classes[scores[split.val].argmax(axis=1)]
+                accuracy = float((guesses == graph.labels[split.val]).mean())
             if accuracy > best_accuracy:
                 best, best_accuracy = scores, accuracy
                 notes = (f"Chosen on validation labels: ambient={a:g}, intrinsic={b:g}.",)
-            if callback is not None:
-                callback(Step(step, len(choices), f"val accuracy {accuracy:.3f}"))
+            if progress is not None:
+                progress(step, len(choices), f"val accuracy {accuracy:.3f}")
         probabilities = np.zeros((graph.n, len(graph.classes)))
         probabilities[:, classes] = softmax(best, axis=1)
         return Outcome(probabilities, notes=notes if len(choices) > 1 else ())
 
 
 def solver(
-    X: sp.csr_array, taught: sp.csr_array, L: sp.csr_array, targets: Array, tol: float
+    X: sp.csr_array, known: sp.csr_array, L: sp.csr_array, targets: Array, tol: float
 ) -> Callable[[float, float], Array]:
     """Return a function of a and b that gives w, shape (f, c).
 
-    X has shape (n, f), ``taught`` is its l training rows, ``targets`` has shape (l, c).
+    X has shape (n, f), ``known`` is its l training rows, ``targets`` has shape (l, c).
     """
     f = X.shape[1]
-    right = taught.T @ targets
+    right = known.T @ targets
     smooth = L @ X
-    fit_diagonal = (taught**2).sum(axis=0)
+    fit_diagonal = (known**2).sum(axis=0)
     smooth_diagonal = np.asarray(X.multiply(smooth).sum(axis=0)).ravel()
     if f * f <= X.nnz:  # few features, many nodes: products with f × f matrices are cheaper
-        fit_square = (taught.T @ taught).toarray()
+        fit_square = (known.T @ known).toarray()
         smooth_square = (X.T @ smooth).toarray()
 
         def product_with(w: Array, a: float, b: float) -> Array:
-            return fit_square @ w + a * w + b * (smooth_square @ w)
+            product: Array = fit_square @ w + a * w + b * (smooth_square @ w)
+            return product
     else:
-        taught_columns, smooth_columns = sp.csr_array(taught.T), sp.csr_array(smooth.T)
+        known_columns, smooth_columns = sp.csr_array(known.T), sp.csr_array(smooth.T)
 
         def product_with(w: Array, a: float, b: float) -> Array:
-            return taught_columns @ (taught @ w) + a * w + b * (smooth_columns @ (X @ w))
+            product: Array = known_columns @ (known @ w) + a * w + b * (smooth_columns @ (X @ w))
+            return product
 
     def solve(a: float, b: float) -> Array:
         system = LinearOperator((f, f), matvec=lambda w: product_with(w, a, b), dtype=np.float64)
@@ -168,3 +173,6 @@ def solver(
         return np.array(columns).T
 
     return solve
+
+
+RECIPE = BaselineRecipe(ManiReg)

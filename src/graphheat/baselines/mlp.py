@@ -9,24 +9,25 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from graphheat.baselines.descent import Stopping, seeded
+from graphheat.baselines.baseline import Baseline, Outcome
+from graphheat.baselines.baseline_run import BaselineRecipe
+from graphheat.baselines.descent import kipf_rule, seeded
 from graphheat.baselines.field import Edges
-from graphheat.baselines.inputs import Input
-from graphheat.baselines.system import Callback, Outcome, System
 from graphheat.baselines.twolayer import TwoLayers, adam, learn
-from graphheat.graph import Graph
-from graphheat.training.holdout import Roles
+from graphheat.graph import Graph, Split
+from graphheat.nn.features import Input
+from graphheat.progress import Progress
 
 
 @dataclass(frozen=True)
-class MLP(System):
+class MLP(Baseline):
     """The multilayer perceptron of Kipf and Welling's comparison, with the settings of their GCN.
 
     Attributes
     ----------
     hidden, dropout
         Units of the hidden layer; dropout on its input and on its output.
-    weight_decay
+    l2
         L2 penalty on the first layer's weights.
     learning_rate, max_epochs, patience
         Of Adam; and of Kipf's stopping rule.
@@ -41,19 +42,19 @@ class MLP(System):
 
     hidden: int = 16
     dropout: float = 0.5
-    weight_decay: float = 5e-4
+    l2: float = 5e-4
     learning_rate: float = 0.01
     max_epochs: int = 200
     patience: int = 10
 
     def fit(
-        self, graph: Graph, roles: Roles, seed: int = 0, *, callback: Callback | None = None
+        self, graph: Graph, split: Split, seed: int = 0, *, progress: Progress | None = None
     ) -> Outcome:
-        """Learn from the labels of ``roles``; isolated nodes are like any other."""
-        self.check(graph)
+        """Learn from the labels of ``split``; isolated nodes are like any other."""
+        features = self.features_of(graph)
         with seeded(seed):
             net = TwoLayers(
-                _Layer(graph.features.shape[1], self.hidden),
+                _Layer(features.shape[1], self.hidden),
                 _Layer(self.hidden, len(graph.classes)),
                 self.dropout,
             )
@@ -61,11 +62,11 @@ class MLP(System):
             return learn(
                 net,
                 none,
-                adam(net, net.first, self.weight_decay, self.learning_rate),
+                adam(net, net.first, self.l2, self.learning_rate),
                 graph,
-                roles,
-                Stopping(self.max_epochs, self.patience, "mean", "last", penalised=True),
-                callback=callback,
+                split,
+                kipf_rule(self.max_epochs, self.patience),
+                progress=progress,
             )
 
 
@@ -79,3 +80,6 @@ class _Layer(nn.Module):
 
     def forward(self, x: Input, *edges: Tensor | None) -> Tensor:
         return x @ self.weight
+
+
+RECIPE = BaselineRecipe(MLP)

@@ -11,17 +11,19 @@ from torch import Tensor, nn
 from torch_geometric.nn import GMMConv
 from torch_geometric.utils import softmax
 
-from graphheat.baselines.descent import Stopping, seeded
+from graphheat.baselines.baseline import Baseline, Outcome
+from graphheat.baselines.baseline_run import BaselineRecipe
+from graphheat.baselines.descent import seeded
 from graphheat.baselines.field import Edges, edges_of
-from graphheat.baselines.inputs import Input
-from graphheat.baselines.system import Callback, Outcome, System
 from graphheat.baselines.twolayer import TwoLayers, learn
-from graphheat.graph import Graph
-from graphheat.training.holdout import Roles
+from graphheat.graph import Graph, Split
+from graphheat.nn.features import Input
+from graphheat.progress import Progress
+from graphheat.training.stop_rule import StopRule
 
 
 @dataclass(frozen=True)
-class MoNet(System):
+class MoNet(Baseline):
     """Two layers Σ_k Σ_j w_k(u_ij) x_j Θ_k with Gaussians w_k of u_ij.
 
     The coordinates are u_ij = tanh(P (d_i^{-1/2}, d_j^{-1/2}) + b) with a learned P and b; degrees
@@ -36,7 +38,7 @@ class MoNet(System):
         Units of the hidden layer; dropout on its input and on its output.
     kernels, dimension
         Number of Gaussians, and of the coordinates u that they live in.
-    weight_decay
+    l2
         L2 penalty on the first layer's filters.
     learning_rate, max_epochs, patience
         Of Adam; and how long the validation loss may fail to fall.
@@ -57,43 +59,44 @@ class MoNet(System):
     kernels: int = 2
     dimension: int = 2
     dropout: float = 0.5
-    weight_decay: float = 5e-4
+    l2: float = 5e-4
     learning_rate: float = 0.01
     max_epochs: int = 100_000
     patience: int = 50
     turn: int = 12
 
     def fit(
-        self, graph: Graph, roles: Roles, seed: int = 0, *, callback: Callback | None = None
+        self, graph: Graph, split: Split, seed: int = 0, *, progress: Progress | None = None
     ) -> Outcome:
-        """Learn from the labels of ``roles``; an isolated node sees its own features."""
-        self.check(graph)
+        """Learn from the labels of ``split``; an isolated node sees its own features."""
+        features = self.features_of(graph)
         with seeded(seed):
             gaussians = self.dimension, self.kernels
             net = MixtureNetwork(
-                Mixture(graph.features.shape[1], self.hidden, *gaussians),
+                Mixture(features.shape[1], self.hidden, *gaussians),
                 Mixture(self.hidden, len(graph.classes), *gaussians),
                 self.dropout,
             )
             return learn(
                 net,
                 degree_edges(graph),
-                Turns(net, self.weight_decay, self.learning_rate, self.turn),
+                Turns(net, self.l2, self.learning_rate, self.turn),
                 graph,
-                roles,
-                Stopping(self.max_epochs, self.patience, "loss", "loss", penalised=True),
-                callback=callback,
+                split,
+                StopRule(self.max_epochs, self.patience, "loss", "loss", penalised=True),
+                progress=progress,
             )
 
 
 def degree_edges(graph: Graph) -> Edges:
     """Return the edges j → i, self-loops too, with values (d_i, d_j)^{-1/2}, shape (e, 2)."""
     index, weights = edges_of(graph, self_loops=True)
+    assert weights is not None  # as edges_of gives them
     scale = torch.zeros(graph.n).index_add_(0, index[1], weights).rsqrt()
     return Edges(index, torch.stack([scale[index[1]], scale[index[0]]], dim=1))
 
 
-class Mixture(GMMConv):
+class Mixture(GMMConv):  # type: ignore[misc]  # PyG has no types
     """PyG's layer without root weight and bias, its Gaussians normalised over a node's neighbours.
 
     Shapes
@@ -118,18 +121,23 @@ class Mixture(GMMConv):
     def forward(self, x: Input, index: Tensor, coordinates: Tensor) -> Tensor:
         """Return the sum over Gaussians and neighbours."""
         size = (x.shape[0], x.shape[0])
-        return self.propagate(index, x=(x @ self.g, None), edge_attr=coordinates, size=size)
+        sums: Tensor = self.propagate(index, x=(x @ self.g, None), edge_attr=coordinates, size=size)
+        return sums
 
     def message(self, x_j: Tensor, edge_attr: Tensor, index: Tensor, size_i: int) -> Tensor:
         """Return the messages, shape (e, out_channels)."""
         distance = (edge_attr[:, None] - self.mu).square() / (1e-15 + self.sigma.square())
         weights = softmax(-0.5 * distance.sum(dim=2), index, num_nodes=size_i)
         filtered = x_j.view(-1, self.kernel_size, self.out_channels)
-        return (weights[:, :, None] * filtered).sum(dim=1)
+        messages: Tensor = (weights[:, :, None] * filtered).sum(dim=1)
+        return messages
 
 
 class MixtureNetwork(TwoLayers):
     """Two layers with the same Gaussians of the same projection."""
+
+    first: Mixture
+    second: Mixture
 
     def __init__(self, first: Mixture, second: Mixture, rate: float) -> None:
         super().__init__(first, second, rate)
@@ -142,7 +150,7 @@ class MixtureNetwork(TwoLayers):
         """Return the logits; the edges have degrees as values."""
 
         def projected(edges: Edges) -> Edges:
-            return Edges(edges.index, torch.tanh(self.projection(edges.values)))
+            return Edges(edges.edge_index, torch.tanh(self.projection(edges.values)))
 
         return super().forward(x, [projected(edges) for edges in layers])
 
@@ -150,15 +158,16 @@ class MixtureNetwork(TwoLayers):
 class Turns:
     """Two Adams in the place of one, for Gaussians and for filters, each in its turn."""
 
-    def __init__(
-        self, net: MixtureNetwork, weight_decay: float, learning_rate: float, turn: int
-    ) -> None:
-        filters = [
-            {"params": [net.first.g], "weight_decay": weight_decay},
+    def __init__(self, net: MixtureNetwork, l2: float, learning_rate: float, turn: int) -> None:
+        filters: list[dict[str, Any]] = [
+            {"params": [net.first.g], "weight_decay": l2},
             {"params": [net.second.g]},
         ]
         gaussians = [net.first.mu, net.first.sigma, *net.projection.parameters()]
-        self.both = [torch.optim.Adam(each, lr=learning_rate) for each in (gaussians, filters)]
+        self.both = [
+            torch.optim.Adam(gaussians, lr=learning_rate),
+            torch.optim.Adam(filters, lr=learning_rate),
+        ]
         self.turn, self.steps = turn, 0
 
     @property
@@ -175,3 +184,6 @@ class Turns:
         """Change the weights whose turn it is."""
         self.both[self.steps // self.turn % 2].step()
         self.steps += 1
+
+
+RECIPE = BaselineRecipe(MoNet)

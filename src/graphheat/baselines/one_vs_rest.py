@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -12,6 +11,8 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+
+Matrix = NDArray[np.float64] | sp.csr_array
 
 
 class OneVsRest:
@@ -29,14 +30,13 @@ class OneVsRest:
     Attributes
     ----------
     classes
-        The codes that occur, sorted, shape (c,); a class without a label cannot be told.
+        The codes that occur, sorted, shape (c,); a class without a label cannot be predicted.
     weights, intercepts
         Shapes (f, c) and (c,).
     """
 
-    def __init__(self, X: Any, labels: NDArray[np.int64], C: float) -> None:
+    def __init__(self, X: Matrix, labels: NDArray[np.int64], C: float) -> None:
         if sp.issparse(X):  # liblinear takes 32-bit indices only
-            X = sp.csr_array(X)
             indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
             X = sp.csr_array((X.data, indices, indptr), shape=X.shape)
         self.classes = np.unique(labels)
@@ -48,7 +48,7 @@ class OneVsRest:
         self.weights = np.concatenate([each.coef_ for each in fits]).T
         self.intercepts = np.concatenate([each.intercept_ for each in fits])
 
-    def scores(self, X: Any) -> NDArray[np.float64]:
+    def scores(self, X: Matrix) -> NDArray[np.float64]:
         """Return the log-odds by the columns of X, the first ones fitted, shape (n, c)."""
         result: NDArray[np.float64] = X @ self.weights[: X.shape[1]] + self.intercepts
         return result

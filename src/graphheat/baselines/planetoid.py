@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, embedding
 
-from graphheat.baselines.descent import Stopping, descend, seeded
-from graphheat.baselines.system import Callback, Outcome, Step, System
-from graphheat.graph import Graph
-from graphheat.training.holdout import Roles
-from graphheat.training.scaling import Scaling, suitable_scaling
+from graphheat.baselines.baseline import Baseline, Outcome
+from graphheat.baselines.baseline_run import BaselineRecipe
+from graphheat.baselines.descent import descend, seeded
+from graphheat.features import Scaling, suitable_scaling
+from graphheat.graph import Graph, Split
+from graphheat.nn.features import Input, as_input
+from graphheat.progress import Progress
+from graphheat.training.stop_rule import StopRule
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]  # centres and contexts
 
@@ -25,10 +28,10 @@ CHUNK = 2e7  # numbers of a softmax over all nodes that are held at once
 
 
 @dataclass(frozen=True)
-class Planetoid(System):
+class Planetoid(Baseline):
     r"""Planetoid, transductive (Yang et al. 2016): one embedding, for contexts and for classes.
 
-    Every node gets an embedding e_i of ``dimensions`` numbers. It is first taught to predict
+    Every node gets an embedding e_i of ``dimensions`` numbers. It is first trained to predict
     contexts, each a node, by a softmax over all of them,
 
     .. math:: -\sum_{(i, c)} \log \frac{\exp(w_c^\top e_i + b_c)}{\sum_j \exp(w_j^\top e_i + b_j)}
@@ -72,8 +75,8 @@ class Planetoid(System):
     on Pubmed, where they learn next to nothing, the presets are the cheapest of three that were
     within a node of each other, among six. Their script takes the best
     accuracy on the *test* nodes over an endless training; here validation nodes decide. Batches of
-    200 labels, which in their data are all labels, are not cut smaller here. Features are taken as
-    they are where they are words. The softmax is exact, at a cost of n a context; nodes without
+    200 labels, which in their data are all labels, are not cut smaller here. Bag-of-words
+    features are taken as they are. The softmax is exact, at a cost of n per context; nodes without
     edges take no walk, and are known by their features.
     """
 
@@ -104,25 +107,28 @@ class Planetoid(System):
     patience: int = 500
 
     def fit(
-        self, graph: Graph, roles: Roles, seed: int = 0, *, callback: Callback | None = None
+        self, graph: Graph, split: Split, seed: int = 0, *, progress: Progress | None = None
     ) -> Outcome:
-        """Learn embeddings from contexts, then the classifier; see :class:`System`."""
-        self.check(graph)
+        """Learn embeddings from contexts, then the classifier; see :class:`Baseline`."""
+        features = self.features_of(graph)
         kind = suitable_scaling(graph)
-        scaling = Scaling.learn(graph.features, "none" if kind == "rows" else kind)
-        x = scaling.apply(graph.features)
+        scaling = Scaling.learn(features, "none" if kind == "l1" else kind)
+        x = as_input(scaling.apply(features))
         random = np.random.default_rng(seed)
         with seeded(seed):
             contexts = _Contexts(graph.n, self.dimensions)
-            self._learn_contexts(contexts, graph, roles, random, callback)
+            self._learn_contexts(contexts, graph, split, random, progress)
             model = _Classifier(x.size(1), contexts.embedding, len(graph.classes))
-            train, val = torch.tensor(roles.train), torch.tensor(roles.val)
-            x_train, x_val = (scaling.apply(graph.features[part]) for part in roles[:2])
+            train, val = torch.tensor(split.train), torch.tensor(split.val)
+            x_train, x_val = (
+                as_input(scaling.apply(features[part])) for part in (split.train, split.val)
+            )
             known = torch.tensor(graph.labels)[train]
             inner: list[Tensor] = []
 
             def predict_train() -> Tensor:
-                logits, *inner[:] = model(x_train, train)
+                outputs: tuple[Tensor, Tensor, Tensor] = model(x_train, train)
+                logits, *inner[:] = outputs
                 return logits
 
             def inner_loss() -> Tensor:
@@ -133,12 +139,12 @@ class Planetoid(System):
                 lambda: model(x, torch.arange(graph.n))[0],
                 torch.optim.SGD(self._groups(model), lr=self.learning_rate),
                 graph,
-                roles,
-                Stopping(self.max_epochs, self.patience, "either", "accuracy", fixed_epochs=2000),
+                split,
+                StopRule(self.max_epochs, self.patience, "either", "accuracy", fixed_epochs=2000),
                 extra_loss=inner_loss,
                 predict_train=predict_train,
                 predict_val=lambda: model(x_val, val)[0],
-                callback=callback,
+                progress=progress,
             )
 
     def _groups(self, model: _Classifier) -> list[dict[str, Any]]:
@@ -150,20 +156,20 @@ class Planetoid(System):
         self,
         contexts: _Contexts,
         graph: Graph,
-        roles: Roles,
+        split: Split,
         random: np.random.Generator,
-        callback: Callback | None,
+        progress: Progress | None,
     ) -> None:
         walks = Walks(graph, random)
         steps = self.label_batches + self.graph_batches
         for step in range(steps):
             if step < self.label_batches:
-                pairs = label_contexts(graph.labels, roles.train, self.label_batch, random)
+                pairs = label_contexts(graph.labels, split.train, self.label_batch, random)
             else:
                 pairs = window_pairs(walks.take(self.graph_batch, self.walk), self.window)
             contexts.learn(pairs, self.context_rate)
-            if callback is not None:
-                callback(Step(step + 1, steps, "contexts"))
+            if progress is not None:
+                progress(step + 1, steps, "contexts")
 
 
 class _Classifier(nn.Module):
@@ -179,7 +185,7 @@ class _Classifier(nn.Module):
         for bias in (self.of_embedding.bias, self.of_both.bias):
             nn.init.zeros_(bias)
 
-    def forward(self, x: Any, nodes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(self, x: Input, nodes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the logits by both, by features and by embeddings, shape (r, c) each."""
         by_features = x @ self.of_features + self.bias
         # Sparse: a step on some nodes costs nothing for the others.
@@ -202,8 +208,8 @@ class _Contexts:
         Pairs with the same centre share their softmax: the cost is that of the distinct centres.
         """
         n = len(self.bias)
-        counts = sp.coo_array((np.ones(len(pairs[0]), dtype=np.float32), pairs), shape=(n, n))
-        counts = counts.tocsr()
+        ones = np.ones(len(pairs[0]), dtype=np.float32)
+        counts = sp.coo_array((ones, pairs), shape=(n, n)).tocsr()
         centres = np.flatnonzero(np.diff(counts.indptr))
         to_embedding = torch.zeros(len(centres), self.embedding.shape[1])
         to_weight, to_bias = torch.zeros_like(self.weight), torch.zeros_like(self.bias)
@@ -284,3 +290,6 @@ def label_contexts(
     centre = random.integers(len(grouped), size=count)
     first, last = (np.searchsorted(codes, codes[centre], side=side) for side in ("left", "right"))
     return grouped[centre], grouped[random.integers(first, last)]
+
+
+RECIPE = BaselineRecipe(Planetoid)

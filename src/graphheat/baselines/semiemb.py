@@ -11,21 +11,22 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import dropout
 
-from graphheat.baselines.descent import Stopping, descend, seeded
-from graphheat.baselines.system import Callback, Outcome, System
+from graphheat.baselines.baseline import Baseline, Outcome
+from graphheat.baselines.baseline_run import BaselineRecipe
+from graphheat.baselines.descent import descend, seeded
+from graphheat.baselines.inputs import network_input
 from graphheat.checks import check_choice
-from graphheat.graph import Graph
-from graphheat.nn import SparseFeatures
-from graphheat.training.holdout import Roles
-from graphheat.training.scaling import Scaling, suitable_scaling
+from graphheat.graph import Graph, Split
+from graphheat.nn.features import dropout
+from graphheat.progress import Progress
+from graphheat.training.stop_rule import StopRule
 
 Layer = Literal["hidden", "output"]
 
 
 @dataclass(frozen=True)
-class SemiEmb(System):
+class SemiEmb(Baseline):
     r"""Deep learning via semi-supervised embedding (Weston et al. 2008): the graph as a penalty.
 
     A classifier that sees one node at a time is made to respect the graph by a second loss, on
@@ -35,12 +36,12 @@ class SemiEmb(System):
     .. math:: \sum_{l} \ell(f(x_l), y_l) + \lambda \Big[ \sum_{ij} A_{ij} \|h_i - h_j\|^2
               + \sum_{ij:\, A_{ij} = 0} \max(0,\, m - \|h_i - h_j\|)^2 \Big]
 
-    Without the second sum all h would be pulled into one point. The graph teaches unlabelled nodes
-    this way, but only while training: prediction sees the features of one node alone, and an edge
-    of a test node helps it only through what the weights have become.
+    Without the second sum all h would be pulled into one point. The graph regularises
+    the network on unlabelled nodes, but only in training: prediction sees the features of one node
+    alone, and an edge of a test node counts only through the weights.
 
-    Here f is an MLP with one hidden layer, trained on all labels and all edges a step; as many
-    pairs that are not joined are drawn anew each time. Both sums are means over their pairs,
+    Here f is an MLP with one hidden layer, trained on all labels and all edges at each step; as
+    many pairs that are not joined are drawn anew each time. Both sums are means over their pairs,
     weighted by A_ij.
 
     Parameters
@@ -53,7 +54,7 @@ class SemiEmb(System):
         m.
     layer
         What is embedded: ``"hidden"`` or ``"output"``, the logits.
-    dropout, weight_decay, learning_rate, max_epochs, patience
+    dropout, l2, learning_rate, max_epochs, patience
         As for the MLP: dropout of input non-zeros and hidden units, L2 on the first layer, Adam,
         and the wait for a lower validation loss.
 
@@ -81,18 +82,18 @@ class SemiEmb(System):
     margin: float = 1.0
     layer: Layer = "hidden"
     dropout: float = 0.5
-    weight_decay: float = 5e-4
+    l2: float = 5e-4
     learning_rate: float = 0.01
     max_epochs: int = 1000
     patience: int = 100
 
     def fit(
-        self, graph: Graph, roles: Roles, seed: int = 0, *, callback: Callback | None = None
+        self, graph: Graph, split: Split, seed: int = 0, *, progress: Progress | None = None
     ) -> Outcome:
-        """Learn the network's weights; see :class:`System`."""
+        """Learn the network's weights; see :class:`Baseline`."""
         self.check(graph)
         check_choice(self.layer, "layer", self.title, get_args(Layer))
-        x = Scaling.learn(graph.features, suitable_scaling(graph)).apply(graph.features)
+        x = network_input(graph)
         pairs = _Pairs(graph, seed)
         embedded: dict[Layer, Tensor] = {}
         with seeded(seed):
@@ -104,17 +105,17 @@ class SemiEmb(System):
                 nn.init.zeros_(linear.bias)
 
             def predict() -> Tensor:
-                seen = _drop(x, self.dropout, model.training)
+                seen = dropout(x, self.dropout, model.training)
                 h = torch.relu(seen @ first.weight.T + first.bias)
-                logits = second(dropout(h, self.dropout, model.training))
-                embedded.update(hidden=h, output=logits)
+                logits: Tensor = second(dropout(h, self.dropout, model.training))
+                embedded["hidden"], embedded["output"] = h, logits
                 return logits
 
             def embedding_loss() -> Tensor:
                 return self.embedding_weight * pairs.loss(embedded[self.layer], self.margin)
 
-            groups = [
-                {"params": first.parameters(), "weight_decay": self.weight_decay},
+            groups: list[dict[str, Any]] = [
+                {"params": first.parameters(), "weight_decay": self.l2},
                 {"params": second.parameters()},
             ]
             return descend(
@@ -122,10 +123,10 @@ class SemiEmb(System):
                 predict,
                 torch.optim.Adam(groups, lr=self.learning_rate),
                 graph,
-                roles,
-                Stopping(self.max_epochs, self.patience),
+                split,
+                StopRule(self.max_epochs, self.patience),
                 extra_loss=embedding_loss if self.embedding_weight else None,
-                callback=callback,
+                progress=progress,
             )
 
 
@@ -157,5 +158,4 @@ class _Pairs:
         return i[keep], j[keep]
 
 
-def _drop(x: Tensor | SparseFeatures, p: float, training: bool) -> Tensor | SparseFeatures:
-    return x.dropout(p, training) if isinstance(x, SparseFeatures) else dropout(x, p, training)
+RECIPE = BaselineRecipe(SemiEmb)

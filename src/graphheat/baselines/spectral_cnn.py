@@ -7,18 +7,19 @@ from typing import ClassVar
 
 import torch
 
+from graphheat.baselines.baseline_run import BaselineRecipe
+from graphheat.baselines.diagonal_filter import Domain, FilterBaseline
 from graphheat.baselines.eigenvectors import lowest_eigenvectors
-from graphheat.baselines.filtering import Domain, FilterSystem
 from graphheat.graph import Graph
 
 
 @dataclass(frozen=True)
-class SpectralCNN(FilterSystem):
+class SpectralCNN(FilterBaseline):
     r"""Spectral networks (Bruna et al. 2014): convolution as a product in the Fourier domain.
 
     The eigenvectors U of L = I − D^{-1/2} A D^{-1/2} are to a graph what sines are to a line, and
     their eigenvalues λ the frequencies. A convolution multiplies each frequency of a signal by a
-    number, and here these numbers are learned, one an eigenvector (the paper's Eq. 2):
+    number, and here these numbers are learned, one per eigenvector (the paper's Eq. 2):
 
     .. math:: y = U \, g_\theta \, U^\top x, \qquad g_\theta = \mathrm{diag}(\theta_1 … \theta_n)
 
@@ -61,3 +62,6 @@ class SpectralCNN(FilterSystem):
             back=lambda z: U @ z,
             back_to=lambda rows: U[rows].__matmul__,
         )
+
+
+RECIPE = BaselineRecipe(SpectralCNN)

@@ -8,12 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from graphheat.baselines.descent import Stopping, descend
+from graphheat.baselines.baseline import Outcome
+from graphheat.baselines.descent import descend
 from graphheat.baselines.field import Edges, field_of
-from graphheat.baselines.inputs import Input, dropout, network_input, rows
-from graphheat.baselines.system import Callback, Outcome
-from graphheat.graph import Graph
-from graphheat.training.holdout import Roles
+from graphheat.baselines.inputs import network_input, rows
+from graphheat.graph import Graph, Split
+from graphheat.nn.features import Input, dropout
+from graphheat.progress import Progress
+from graphheat.training.stop_rule import StopRule
 
 
 class TwoLayers(nn.Module):
@@ -39,19 +41,18 @@ class TwoLayers(nn.Module):
     def forward(self, x: Input, layers: Sequence[Edges]) -> Tensor:
         """Return the logits."""
         x = dropout(x, self.rate, self.training)
-        x = self.activation(self.first(x, *layers[0]))
-        x = dropout(x, self.rate, self.training)
-        return self.second(x, *layers[1])
+        hidden = self.activation(self.first(x, *layers[0]))
+        hidden = dropout(hidden, self.rate, self.training)
+        logits: Tensor = self.second(hidden, *layers[1])
+        return logits
 
 
-def adam(
-    net: nn.Module, penalised: nn.Module, weight_decay: float, learning_rate: float
-) -> torch.optim.Adam:
-    """Return Adam with ½·``weight_decay``·‖W‖² for each W of ``penalised`` that is not a bias."""
+def adam(net: nn.Module, penalised: nn.Module, l2: float, learning_rate: float) -> torch.optim.Adam:
+    """Return Adam with ½·``l2``·‖W‖² for each W of ``penalised`` that is not a bias."""
     held = [w for name, w in penalised.named_parameters() if not name.endswith("bias")]
     known = {id(weight) for weight in held}
     free = [weight for weight in net.parameters() if id(weight) not in known]
-    groups = [{"params": held, "weight_decay": weight_decay}, {"params": free}]
+    groups: list[dict[str, Any]] = [{"params": held, "weight_decay": l2}, {"params": free}]
     return torch.optim.Adam([group for group in groups if group["params"]], lr=learning_rate)
 
 
@@ -60,10 +61,10 @@ def learn(
     edges: Edges,
     optimizer: Any,
     graph: Graph,
-    roles: Roles,
-    stopping: Stopping,
+    split: Split,
+    rule: StopRule,
     *,
-    callback: Callback | None = None,
+    progress: Progress | None = None,
 ) -> Outcome:
     """Train a network whose layers each send messages along ``edges`` once.
 
@@ -82,9 +83,9 @@ def learn(
         outputs_of(torch.arange(graph.n)),
         optimizer,
         graph,
-        roles,
-        stopping,
-        predict_train=outputs_of(torch.tensor(roles.train)),
-        predict_val=outputs_of(torch.tensor(roles.val)),
-        callback=callback,
+        split,
+        rule,
+        predict_train=outputs_of(torch.tensor(split.train)),
+        predict_val=outputs_of(torch.tensor(split.val)),
+        progress=progress,
     )

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from numpy.polynomial.chebyshev import chebinterpolate
 from numpy.typing import NDArray
 
-from graphheat.heat import blocks, choice, compiled
 from graphheat.heat.assembly import Entries, assemble, entries_of, mirror
-from graphheat.heat.chebyshev import Expansion
-from graphheat.heat.kernel import COMPILED_WIDTH
+from graphheat.heat.engines import ONE_OFF, Request, strips
+from graphheat.heat.operand import Operand
+from graphheat.heat.series import DOUBLE, ChebyshevSeries
 
 Response = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
@@ -43,19 +43,14 @@ def matrix_of(
     *Deterministic*: yes, for any number of threads. *Isolated nodes*: as S has them, λ = 1.
     """
     n = S.shape[0]
-    expansion = expand_response(response, min(TOL, eps / 10) if eps else TOL)
-    work = max(1, expansion.order) * S.nnz
-    fast = choice.for_signals("auto", work * n, n).way == "numba"
+    operand, series = Operand(S), expand_response(response, min(TOL, eps / 10) if eps else TOL)
+    engine = ONE_OFF.choose(operand, Request("signals", (series,), n)).engine
     workers = threads or os.cpu_count() or 1
-    width = COMPILED_WIDTH if fast else blocks.WIDTH
     parts: list[Entries] = []
-    for first in range(0, n, width):
-        strip = np.arange(first, min(first + width, n))
-        columns = blocks.unit_columns(n, strip, np.dtype(np.float64))
-        if fast:
-            values = compiled.diffuse(S, columns, [expansion], threads=workers)[0]
-        else:
-            values = blocks.diffuse(S, columns, [expansion])[0]
+    for first in range(0, n, engine.width):
+        strip = np.arange(first, min(first + engine.width, n))
+        columns = strips.unit_columns(n, strip, DOUBLE)
+        values = engine.apply(operand, columns, [series], threads=workers)[0]
         parts.append(_lower_rows(values, strip, eps))
     return mirror(assemble(parts, n))
 
@@ -69,21 +64,21 @@ def _lower_rows(values: NDArray[Any], strip: NDArray[np.int64], eps: float) -> E
     return entries_of(rows, keep)
 
 
-def expand_response(response: Response, tol: float = TOL) -> Expansion:
+def expand_response(response: Response, tol: float = TOL) -> ChebyshevSeries:
     """Return f as a Chebyshev series in μ = 1 − λ, cut where the rest adds up to less than tol."""
+
+    def sampled(mu: NDArray[np.float64]) -> Any:  # NumPy's types have it return a single number
+        return response(1.0 - mu)
+
     degree = 16
     while True:
-        coefficients = chebinterpolate(lambda mu: response(1.0 - mu), degree)
+        coefficients: NDArray[np.float64] = chebinterpolate(sampled, degree)
         sizes = np.abs(coefficients)
         if sizes[-8:].max() <= 1e-14 * sizes.max() or degree >= HIGHEST_DEGREE:
             break
         degree *= 2
     rest = np.append(np.cumsum(sizes[::-1])[::-1][1:], 0.0)  # what each cut would leave out
     order = int(np.argmax(rest <= max(tol / 2, 1e-15 * sizes.sum())))
-    return Expansion(
-        s=float("nan"),
-        coefficients=coefficients[: order + 1],
-        dtype=np.dtype(np.float64),
-        truncation=float(rest[order]),
-        rounding=float("nan"),
+    return ChebyshevSeries(
+        coefficients[: order + 1], DOUBLE, truncation=float(rest[order]), rounding=float("nan")
     )

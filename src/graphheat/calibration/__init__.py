@@ -1,13 +1,13 @@
 """How far a probability may be believed: temperature, calibration error, prediction sets."""
 
+from graphheat.calibration.conformal import diffused_scores, plain_scores, prediction_sets
 from graphheat.calibration.reliability import (
     Reliability,
     expected_by_chance,
     expected_calibration_error,
     reliability,
 )
-from graphheat.calibration.sets import diffused_scores, plain_scores, prediction_sets
-from graphheat.calibration.tempering import calibrated, temperature
+from graphheat.calibration.temperature import calibrated, temperature
 
 __all__ = [
     "Reliability",

@@ -1,4 +1,10 @@
-"""Calibration error: how far confidence is from accuracy, and how far chance alone would put it."""
+"""Calibration error: how far confidence is from accuracy, and how far chance alone would put it.
+
+References
+----------
+M. Naeini, G. Cooper, M. Hauskrecht: Obtaining Well Calibrated Probabilities Using Bayesian Binning,
+AAAI 2015 (expected calibration error).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphheat.calibration.checking import check_labelled, check_probabilities
+from graphheat.calibration.arguments import check_labelled, check_probabilities
 from graphheat.checks import check_count, check_indices
 
 DIRECT = 64  # nodes whose counts are convolved one by one
@@ -80,7 +86,7 @@ def expected_calibration_error(
 
 
 def expected_by_chance(probabilities: ArrayLike, nodes: ArrayLike, *, bins: int = 15) -> float:
-    """Return the calibration error that a perfectly calibrated predictor shows on the average.
+    """Return the calibration error that a perfectly calibrated predictor shows on average.
 
     Nodes with confidence q are then right with probability q, independently, yet a bin of few nodes
     is seldom right in just that share of them. An error is to be compared with this, not with 0.

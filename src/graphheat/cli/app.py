@@ -17,11 +17,11 @@ COMMANDS = {
     "info": "graphs",
     "kernel": "heat",
     "neighbors": "heat",
-    "fit": "fitting",
-    "predict": "predicting",
-    "explain": "explaining",
+    "fit": "fit_command",
+    "predict": "predict_command",
+    "explain": "explain_command",
     "paper": "paper",
-    "explore": "exploring",
+    "explore": "explore_command",
 }
 
 SHORT_HELP = {
@@ -74,6 +74,8 @@ class LazyGroup(click.Group):
         except BrokenPipeError:
             raise
         except Exception as error:
+            if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+                _fail(ctx, "This command needs torch: pip install 'graphheat[nn]'.", 1)
             _fail(ctx, f"{type(error).__name__}: {error} (run with --debug for the details)", 1)
 
 

@@ -22,27 +22,21 @@ def demo(epochs: int | None, threads: int | None, as_json: bool) -> None:
     from graphheat.cli import display
     from graphheat.cli.heat import print_neighbors
     from graphheat.heat import neighborhood
-    from graphheat.training import prepare, settings_for, train
+    from graphheat.recipes import get
 
     graph = datasets.load("cora")
     changes = {} if epochs is None else {"max_epochs": epochs}
-    settings = settings_for(graph, "paper", **changes)
+    recipe = get("paper")
+    request: Any = recipe.settings(graph, **changes)
+    settings = request.settings
     if not as_json:
         display.say(
             f"Cora: {graph.n:,} papers, {graph.adjacency.nnz // 2:,} citations, "
             f"{len(graph.split['train'])} known topics. Training the paper's model …"
         )
-    with display.progress_bar() as bar:
-        problem = prepare(graph, settings, threads=threads)
-        task = bar.add_task("training", total=settings.max_epochs, detail="")
-        run = train(
-            problem,
-            seed=0,
-            threads=threads,
-            callback=lambda e: bar.update(
-                task, completed=e.epoch, detail=f"epoch {e.epoch}, val loss {e.val_loss:.3f}"
-            ),
-        )
+    with display.progress() as progress:
+        prepared = recipe.prepare(graph, request, threads=threads, progress=progress)
+        run = recipe.fit(prepared, progress=progress)
     from sklearn.metrics import confusion_matrix  # here: training starts a second earlier
 
     near = neighborhood(graph, CASE_STUDY_NODE, settings.s, settings.eps or 0.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -14,11 +13,13 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from graphheat import progress as graphheat_progress
+
 out = Console()
 messages = Console(stderr=True)
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print one JSON object on standard output."""
     click.echo(json.dumps(value, allow_nan=False))
 
@@ -28,7 +29,9 @@ def say(text: str) -> None:
     messages.print(escape(text), highlight=False, soft_wrap=True)
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
+def table(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], title: str | None = None
+) -> None:
     """Print a table; numbers are set to the right."""
     if title is not None:
         out.print(f"[bold]{escape(title)}[/bold]", highlight=False)
@@ -42,7 +45,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | No
     out.print(result)
 
 
-def cell_text(value: Any) -> str:
+def cell_text(value: object) -> str:
     """Return a value as a table shows it."""
     if value is None:
         return "–"
@@ -61,16 +64,24 @@ def percent(value: float | None) -> str:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Progress]:
-    """Yield a progress display on standard error that vanishes when done."""
+def progress() -> Iterator[graphheat_progress.Progress]:
+    """Yield what shows progress on standard error; it vanishes when done."""
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.fields[detail]}"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=messages,
         transient=True,
         disable=not messages.is_terminal,  # a file would get a blank line
-    ) as progress:
-        yield progress
+    ) as bars:
+        task = bars.add_task("", total=None, visible=False)
+        last = [0, 0]
+
+        def show(done: int, total: int, text: str) -> None:
+            if total != last[1] or done < last[0]:  # another computation begins
+                bars.reset(task)
+            last[:] = done, total
+            bars.update(task, completed=done, total=total, description=text, visible=True)
+
+        yield show

@@ -91,7 +91,7 @@ def _print_suitability(suits: Suitability) -> None:
     measures = [
         ["homophily", suits.homophily, suits.homophily_by_chance],
         ["smoothness (lower is smoother)", suits.smoothness, suits.smoothness_by_chance],
-        ["heat from the own class", suits.heat, suits.heat_by_chance],
+        ["heat from the same class", suits.heat, suits.heat_by_chance],
     ]
     rows = [row for row in measures if row[1] is not None]
     if rows:

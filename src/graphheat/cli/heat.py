@@ -47,9 +47,8 @@ def kernel(
             raise click.UsageError(f"--out must end in .npz; got {out!r}.")
         check_writable(out)
         started = time.perf_counter()
-        with display.progress_bar() as bar:
-            task = bar.add_task("kernel", total=graph.n, detail="")
-            matrix = heat.matrix(eps, progress=lambda done, n: bar.update(task, completed=done))
+        with display.progress() as progress:
+            matrix = heat.matrix(eps, progress=progress)
         result |= {"entries": int(matrix.nnz), "seconds": time.perf_counter() - started}
         with replacing(out) as aside:
             sp.save_npz(aside, matrix)

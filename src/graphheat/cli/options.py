@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from graphheat.graph import Graph
+from graphheat.graph.adjacency import Duplicates, SelfLoops, Symmetrize
 
 Command = Callable[..., Any]
 
@@ -38,51 +39,60 @@ def threads(command: Command) -> Command:
     )(command)
 
 
-_GRAPH_OPTIONS = [
-    click.option("--nodes", metavar="T.csv", help="Node table: id, label, numeric columns."),
-    click.option("--features", metavar="F", help="Feature file: .csv by id, or .npy/.npz by row."),
-    click.option("--id-column", "id", metavar="C", help="Column of the node ids."),
-    click.option("--label-column", "label", metavar="C", help="Column of the labels."),
-    click.option("--split-column", "split", metavar="C",
-                 help="Column of train/val/calibration/test."),
-    click.option("--title-column", "title", metavar="C", help="Column of words for people."),
-    click.option("--columns", metavar="C,C", callback=lambda c, p, v: v.split(",") if v else None,
-                 help="Feature columns to take (default: all others)."),
-    click.option("--categorical", metavar="C,C",
-                 callback=lambda c, p, v: v.split(",") if v else None,
-                 help="Columns to one-hot encode."),
-    click.option("--header/--no-header", default=None,
-                 help="Whether the edge list's first line names its columns (default: look)."),
-    click.option("--duplicates", type=click.Choice(["error", "sum", "max", "first"]),
-                 help="What to do with an edge of two weights (default: error)."),
-    click.option("--symmetrize", type=click.Choice(["max"]),
-                 help="Make a one-way matrix symmetric."),
-    click.option("--self-loops", type=click.Choice(["keep", "drop"]),
-                 help="What to do with self-loops (default: keep)."),
-]  # fmt: skip
+def _names(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str] | None:
+    return value.split(",") if value else None
+
+
+# How to read a graph: by keyword of graphheat.io.read_graph, the option and its settings for click.
+_GRAPH_OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "nodes": ("--nodes", {
+        "metavar": "T.csv", "help": "Node table: id, label, numeric columns."}),
+    "features": ("--features", {
+        "metavar": "F", "help": "Feature file: .csv by id, or .npy/.npz by row."}),
+    "source_column": ("--source-column", {
+        "metavar": "C", "help": "Edge column of one end (default: source, from, …)."}),
+    "target_column": ("--target-column", {
+        "metavar": "C", "help": "Edge column of the other end (default: target, to, …)."}),
+    "weight_column": ("--weight-column", {
+        "metavar": "C", "help": "Edge column of the weight (default: weight, w, …)."}),
+    "id": ("--id-column", {"metavar": "C", "help": "Column of the node ids."}),
+    "label": ("--label-column", {"metavar": "C", "help": "Column of the labels."}),
+    "split": ("--split-column", {
+        "metavar": "C", "help": "Column of train/val/calibration/test."}),
+    "title": ("--title-column", {"metavar": "C", "help": "Column of titles to show."}),
+    "columns": ("--columns", {
+        "metavar": "C,C", "callback": _names,
+        "help": "Feature columns to take (default: all others)."}),
+    "categorical": ("--categorical", {
+        "metavar": "C,C", "callback": _names, "help": "Columns to one-hot encode."}),
+    "header": ("--header/--no-header", {
+        "default": None,
+        "help": "Whether the edge list's first line names its columns (default: look)."}),
+    "duplicates": ("--duplicates", {
+        "type": click.Choice(get_args(Duplicates)),
+        "help": "What to do with an edge of two weights (default: error)."}),
+    "symmetrize": ("--symmetrize", {
+        "type": click.Choice(get_args(Symmetrize)), "help": "Make a one-way matrix symmetric."}),
+    "self_loops": ("--self-loops", {
+        "type": click.Choice(get_args(SelfLoops)),
+        "help": "What to do with self-loops (default: keep)."}),
+}  # fmt: skip
 
 
 def graph_source(command: Command, metavar: str = "GRAPH") -> Command:
     """Add the argument GRAPH and how to read it; the command gets both as ``source``."""
 
     def with_source(graph: str, **rest: Any) -> Any:
-        names = [option_name for option_name in _OPTION_NAMES if option_name in rest]
-        options = {name: rest.pop(name) for name in names}
+        options = {name: rest.pop(name) for name in _GRAPH_OPTIONS}
         options = {name: value for name, value in options.items() if value is not None}
         return command(source={"graph": graph, **options}, **rest)
 
     with_source.__name__, with_source.__doc__ = command.__name__, command.__doc__
     with_source.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
     wrapped: Command = with_source
-    for option in reversed(_GRAPH_OPTIONS):
-        wrapped = option(wrapped)
+    for name, (flag, how) in reversed(_GRAPH_OPTIONS.items()):
+        wrapped = click.option(flag, name, **how)(wrapped)
     return click.argument("graph", metavar=metavar)(wrapped)
-
-
-_OPTION_NAMES = (
-    "nodes", "features", "id", "label", "split", "title", "columns", "categorical", "header",
-    "duplicates", "symmetrize", "self_loops",
-)  # fmt: skip
 
 
 def open_graph(source: dict[str, Any]) -> Graph:
@@ -106,12 +116,12 @@ def open_graph(source: dict[str, Any]) -> Graph:
     return read_graph(name, **options)
 
 
-class EpsType(click.ParamType):
+class EpsType(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.1
     """A threshold in [0, 1), or ``none`` for the implicit kernel."""
 
     name = "eps"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Turn the text into a float or None."""
         if not isinstance(value, str) or value == "recipe":
             return value
@@ -123,12 +133,12 @@ class EpsType(click.ParamType):
             self.fail(f"{value!r} is neither a number nor 'none'.", param, ctx)
 
 
-class TimeType(click.ParamType):
+class TimeType(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.1
     """A diffusion time, or ``auto``."""
 
     name = "time"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Turn the text into a float, or leave ``"auto"``."""
         if not isinstance(value, str) or value == "auto":
             return value
@@ -145,12 +155,12 @@ OPTIONS_OF_THEIR_OWN = {
 PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
 
 
-class SettingType(click.ParamType):
+class SettingType(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.1
     """A setting as NAME=VALUE; the value is a number, true, false, null or a word."""
 
     name = "setting"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Turn the text into a name and a value."""
         if not isinstance(value, str):
             return value

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas
 
     from graphheat.paper.store import Store
+    from graphheat.paper.task import Task
 
 STORE = "runs.sqlite"
 
@@ -61,10 +62,10 @@ def table1(as_json: bool) -> None:
 
 @paper.command()
 @results
-@click.option("--rows", callback=_names, metavar="R,R", help="Only these systems.")
+@click.option("--rows", callback=_names, metavar="R,R", help="Only these rows of Table 2.")
 @common
 def table2(results: str | None, rows: list[str] | None, as_json: bool) -> None:
-    """Show every system on every data set, the paper's figure beside ours."""
+    """Show every recipe on every data set, the paper's figure beside ours."""
     from graphheat.cli import display
     from graphheat.paper import tables
     from graphheat.paper.rows import GRAPHS, row_named
@@ -97,7 +98,7 @@ def table2(results: str | None, rows: list[str] | None, as_json: bool) -> None:
         display.out.print()
     display.say(
         "Test accuracy in per cent, mean ± std (runs). (Figures in brackets) are not the paper's "
-        "own. p: paired t-test against GraphHeat over common seeds. Seconds: median a run."
+        "own. p: paired t-test against GraphHeat over common seeds. Seconds: median per run."
     )
 
 
@@ -145,7 +146,7 @@ def runs(results: str | None, export: str | None, as_json: bool) -> None:
         display.print_json({"results": str(path), "total": len(frame), "runs": listed})
         return
     display.table(
-        ["system", "data set", "runs", "seconds", "last"],
+        ["row", "data set", "runs", "seconds", "last"],
         [[each["row"], each["graph"], each["runs"], round(each["seconds"], 1), each["last"]]
          for each in listed],
         title=f"{len(frame):,} runs in {path}",
@@ -214,10 +215,10 @@ def claims(results: str | None, as_json: bool) -> None:
 
 @paper.command("all")
 @click.option("--seeds", type=click.IntRange(min=1), default=20, show_default=True, metavar="N",
-              help="Runs of each system that depends on chance.")  # fmt: skip
+              help="Runs of each recipe that depends on chance.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True,
               help="Processes of one thread each.")  # fmt: skip
-@click.option("--rows", callback=_names, metavar="R,R", help="Only these systems.")
+@click.option("--rows", callback=_names, metavar="R,R", help="Only these rows of Table 2.")
 @click.option("--graphs", callback=_names, metavar="G,G", help="Only these data sets.")
 @click.option("--from", "start", metavar="FILE", help="Runs to start from: a store or its CSV.")
 @click.option("--short", is_flag=True, help="A moment of each: does everything run?")
@@ -274,31 +275,14 @@ def everything(
         raise click.exceptions.Exit(1)
 
 
-def _sweep(store: Store, tasks: list[Any], jobs: int) -> None:
+def _sweep(store: Store, tasks: list[Task], jobs: int) -> None:
     from graphheat.cli import display
-    from graphheat.paper.sweep import SweepProgress, sweep
+    from graphheat.paper.sweep import sweep
 
     there = len(tasks) - len(store.missing(tasks))
     display.say(f"{len(tasks):,} runs, {there:,} of them made already, {jobs} processes")
-    with display.progress_bar() as bar:
-        task = bar.add_task("runs", total=len(tasks), completed=there, detail="")
-
-        def show(progress: SweepProgress) -> None:
-            left = "" if progress.seconds_left is None else duration(progress.seconds_left)
-            bar.update(
-                task, completed=progress.done, detail=f"{progress.done}/{progress.total} {left}"
-            )
-
-        sweep(store, tasks, jobs=jobs, callback=show)
-
-
-def duration(seconds: float) -> str:
-    """Return "about 3 h 20 min left" and the like."""
-    minutes = round(seconds / 60)
-    if minutes < 1:
-        return "less than a minute left"
-    hours, minutes = divmod(minutes, 60)
-    return f"about {hours} h {minutes} min left" if hours else f"about {minutes} min left"
+    with display.progress() as progress:
+        sweep(store, tasks, jobs=jobs, progress=progress)
 
 
 def make_folder(out: str) -> Path:

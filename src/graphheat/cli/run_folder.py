@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graphheat.baselines.fitting import SystemRun
-from graphheat.errors import MissingPathError, OutputError
+from graphheat.errors import OutputError
 from graphheat.io import replacing
-from graphheat.linear import LinearRun
-from graphheat.training import Run, checkpoint
-from graphheat.training.checkpoint import FILENAME
-from graphheat.training.run import HISTORY_COLUMNS, Labelling
+from graphheat.runs import Run
+from graphheat.runs.checkpoint import FILENAME
+from graphheat.runs.run import HISTORY_COLUMNS
+
+if TYPE_CHECKING:
+    import pandas
 
 FILES = (
     FILENAME,
@@ -81,7 +82,7 @@ def seed_folder(folder: Path, seed: int) -> Path:
     return path
 
 
-def write_run(folder: Path, run: Labelling, metrics: dict[str, Any]) -> None:
+def write_run(folder: Path, run: Run, metrics: dict[str, Any]) -> None:
     """Write predictions, metrics, what was tried or learned, and pictures beside the checkpoint."""
     import pandas
 
@@ -93,23 +94,15 @@ def write_run(folder: Path, run: Labelling, metrics: dict[str, Any]) -> None:
         history.insert(0, "epoch", range(1, run.epochs + 1))
         write_csv(folder / "history.csv", history)
         plot.save(plot.training_curve(run), folder / "training.png")
-    if isinstance(run, LinearRun):
-        write_path(folder, run)
+    if run.search is not None and len(run.search):
+        write_csv(folder / "path.csv", run.search.frame())
+        plot.save(plot.path(run), folder / "path.png")
     if len(run.members("test")):
         plot.save(plot.reliability(run), folder / "reliability.png")
     write_metrics(folder, {**metrics, "calibration": run.calibration_report()})
 
 
-def write_path(folder: Path, linear: LinearRun) -> None:
-    """Write what was tried along the path of s, as a table and a picture."""
-    from graphheat import plot
-
-    if len(linear.path):
-        write_csv(folder / "path.csv", linear.path_frame())
-        plot.save(plot.path(linear), folder / "path.png")
-
-
-def write_csv(path: str | Path, frame: Any) -> None:
+def write_csv(path: str | Path, frame: pandas.DataFrame) -> None:
     """Write a frame as CSV, as a whole."""
     with replacing(path) as aside:
         frame.to_csv(aside, index=False)
@@ -119,18 +112,3 @@ def write_metrics(folder: Path, metrics: dict[str, Any]) -> None:
     """Write ``metrics.json``, as a whole."""
     with replacing(folder / "metrics.json") as aside:
         aside.write_text(json.dumps(metrics, indent=2, allow_nan=False) + "\n")
-
-
-def load_run(path: str) -> Labelling:
-    """Read the run in a folder, or in a checkpoint file, of whichever recipe."""
-    given = Path(path)
-    if given.is_dir():
-        if not (given / FILENAME).exists() and _seed_folders(given):
-            raise MissingPathError(
-                f"{given} holds several runs; name one of them, such as {_seed_folders(given)[0]}."
-            )
-        given = given / FILENAME
-    header, _ = checkpoint.read(given)
-    if "linear" in header:
-        return LinearRun.load(given)
-    return SystemRun.load(given) if "system" in header else Run.load(given)

@@ -10,10 +10,10 @@ from graphheat.cli.options import open_graph
 
 if TYPE_CHECKING:
     from graphheat.graph import Graph
-    from graphheat.training.run import Labelling
+    from graphheat.runs import Run
 
 
-def graph_of(run: Labelling, source: dict[str, Any], run_graph: str | None) -> Graph:
+def graph_of(run: Run, source: dict[str, Any], run_graph: str | None) -> Graph:
     """Return a run's graph: from --graph, or from where the run says it came.
 
     Parameters

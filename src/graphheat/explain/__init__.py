@@ -1,19 +1,17 @@
 """Why a node got its label: what each source node gave to a logit."""
 
+from graphheat.explain.explain import explain
 from graphheat.explain.explanation import Counterfactual, Explanation
-from graphheat.explain.kernels import run_kernels
-from graphheat.explain.linear import LinearExplainer, explain_linear
-from graphheat.explain.network import Explainer
-from graphheat.explain.runs import Explains, explain, explainer_for
+from graphheat.explain.linear_explainer import LinearExplainer, explain_linear
+from graphheat.explain.network_explainer import NetworkExplainer
+from graphheat.explain.run_kernels import run_kernels
 
 __all__ = [
     "Counterfactual",
-    "Explainer",
-    "Explains",
     "Explanation",
     "LinearExplainer",
+    "NetworkExplainer",
     "explain",
     "explain_linear",
-    "explainer_for",
     "run_kernels",
 ]

@@ -12,12 +12,12 @@ from scipy.special import softmax
 if TYPE_CHECKING:
     import pandas
 
-    from graphheat.training.run import Labelling
+    from graphheat.runs import Run
 
 
 @dataclass(frozen=True, eq=False)
 class Counterfactual:
-    """What a node would be told if the features of others were all 0.
+    """The label that a node would get if the features of others were all 0.
 
     Attributes
     ----------
@@ -37,10 +37,10 @@ class Counterfactual:
     probabilities: NDArray[np.float64]
 
     @classmethod
-    def told(
-        cls, run: Labelling, index: int, removed: NDArray[np.int64], logits: NDArray[np.float64]
+    def from_logits(
+        cls, run: Run, index: int, removed: NDArray[np.int64], logits: NDArray[np.float64]
     ) -> Counterfactual:
-        """Return what logits say of the node ``index`` when the rows ``removed`` are gone."""
+        """Return the label of node ``index`` by its logits without the features of ``removed``."""
         probabilities = softmax(logits)
         code = int(probabilities.argmax())
         return cls(
@@ -74,7 +74,7 @@ class Explanation:
     predicted
         The class that the node was given; None: ``label``.
     without_largest
-        What the node would be without the features of the largest source; None where nobody asked.
+        The node's label without the features of the largest source; None where not asked for.
     """
 
     node: Any
@@ -99,7 +99,7 @@ class Explanation:
         }
 
     def table(self) -> pandas.DataFrame:
-        """Return node, contribution, hops and training, one row a source."""
+        """Return node, contribution, hops and training, one row per source."""
         import pandas
 
         return pandas.DataFrame(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,26 +10,57 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphheat.calibration import expected_calibration_error, prediction_sets
-from graphheat.explain import explainer_for
 from graphheat.explorer.part import Part
+from graphheat.explorer.schema import (
+    HOPS,
+    NO_SOURCE,
+    SOURCES,
+    SPLITS,
+    UNIT,
+    Blocks,
+    GraphHeader,
+    Header,
+    RunHeader,
+    check,
+)
 from graphheat.graph import Graph
 from graphheat.graph.hops import hop_distances
-from graphheat.training.run import ROLE_NAMES, SHARED_NODES, Labelling
-
-Blocks = dict[str, NDArray[Any]]
-Progress = Callable[[int, int], None]
+from graphheat.graph.split import CODES
+from graphheat.progress import Progress
+from graphheat.runs import Run
+from graphheat.runs.run import SHARED_NODES
 
 EXPLAINED = 1_000  # least confident nodes whose sources are inlined
-SOURCES = 12  # of each, the largest
-HOPS = 6  # distances told apart: 0 … 4, and 5 or more
 ALPHA = 0.1  # share of prediction sets that may miss
 
-# The page tells four roles apart: nodes that calibrate are validation nodes of another use.
-PAGE_ROLES = ROLE_NAMES[:4]
-CALIBRATION, VAL = ROLE_NAMES.index("calibration"), ROLE_NAMES.index("val")
+# Calibration nodes are shown as validation nodes: both are labels that are not trained on.
+PAGE_SPLIT = {"": "", "train": "train", "val": "validation", "test": "test"}
+PAGE_SPLIT |= {"calibration": "validation"}
 
 
-def graph_data(graph: Graph, part: Part, places: NDArray[Any]) -> tuple[dict[str, Any], Blocks]:
+def page_data(
+    graph: Graph,
+    part: Part,
+    places: NDArray[Any],
+    *,
+    run: Run | None,
+    title: str,
+    s: float,
+    eps: float,
+    progress: Progress | None = None,
+) -> tuple[Header, Blocks]:
+    """Return all of a page's header and blocks, checked against the schema."""
+    about, blocks = graph_data(graph, part, places)
+    of_run: RunHeader | None = None
+    if run is not None:
+        of_run, added = run_data(run, graph, part, progress=progress)
+        blocks |= added
+    header: Header = {**about, "title": title, "s": s, "eps": eps, "note": part.note, "run": of_run}
+    check(header, blocks)
+    return header, blocks
+
+
+def graph_data(graph: Graph, part: Part, places: NDArray[Any]) -> tuple[GraphHeader, Blocks]:
     """Return header and blocks of a graph.
 
     Parameters
@@ -40,40 +70,38 @@ def graph_data(graph: Graph, part: Part, places: NDArray[Any]) -> tuple[dict[str
     """
     upper = sp.csr_array(sp.triu(part.adjacency, format="csr"))
     upper.sort_indices()
-    grid = np.rint(places.astype(np.float64) * 65535).astype(np.uint16)
+    grid = np.rint(places.astype(np.float64) * UNIT).astype(np.uint16)
     blocks: Blocks = {
         "x": grid[:, 0],
         "y": grid[:, 1],
         "edge_counts": np.diff(upper.indptr).astype(np.uint32),
         "edge_targets": upper.indices.astype(np.uint32),
         "labels": graph.labels[part.rows].astype(np.int16),
-        "roles": _roles(graph)[part.rows],
+        "split": _page_split(graph.split.codes()[part.rows]),
         "text": _text(graph, part),
     }
     if not (upper.data == 1).all():
         blocks["weights"] = upper.data.astype(np.float64)
     if part.degrees is not None:
         blocks["degrees"] = part.degrees
-    header = {
+    header: GraphHeader = {
         "name": graph.name,
         "nodes": len(part.rows),
         "edges": int(upper.nnz),
         "whole": None if part.note is None else graph.n,
         "classes": [_word(name) for name in graph.classes],
-        "roles": list(PAGE_ROLES),
-        "run": None,
     }
     return header, blocks
 
 
 def run_data(
-    run: Labelling, graph: Graph, part: Part, *, progress: Progress | None = None
-) -> tuple[dict[str, Any], Blocks]:
-    """Return what a fitted run adds to header and blocks."""
+    run: Run, graph: Graph, part: Part, *, progress: Progress | None = None
+) -> tuple[RunHeader, Blocks]:
+    """Return what a page says of a fitted run, and the blocks that it adds."""
     rows, p = part.rows, np.asarray(run.probabilities, dtype=np.float64)
-    T, role, test = run.temperature, run.calibration_role, run.members("test")
+    T, apart_part, test = run.temperature, run.calibration_part, run.members("test")
     settings = run.settings_dict()
-    about: dict[str, Any] = {
+    about: RunHeader = {
         "recipe": run.recipe,
         "seed": run.seed,
         "s": settings["s"],
@@ -85,21 +113,19 @@ def run_data(
     }
     blocks: Blocks = {
         "labels": run.labels[rows].astype(np.int16),
-        "roles": _page_roles(run.roles[rows]),
+        "split": _page_split(run.split.codes()[rows]),
         "probabilities": _shares(p[rows]),
     }
     better = p
-    if T is not None and role is not None and run.calibrated is not None:
-        better, apart = run.calibrated, run.members(role)
-        judged, on = (test, "test") if len(test) else (apart, "validation")
-        about |= {
-            "temperature": T,
-            "alpha": ALPHA,
-            "error_on": on,
-            "error_before": expected_calibration_error(p, run.labels, judged),
-            "error_after": expected_calibration_error(better, run.labels, judged),
-        }
-        if role == "val":
+    if T is not None and apart_part is not None and run.calibrated is not None:
+        better, apart = run.calibrated, run.members(apart_part)
+        scored, on = (test, "test") if len(test) else (apart, "validation")
+        about["temperature"] = T
+        about["alpha"] = ALPHA
+        about["error_on"] = on
+        about["error_before"] = expected_calibration_error(p, run.labels, scored)
+        about["error_after"] = expected_calibration_error(better, run.labels, scored)
+        if apart_part == "val":
             about["caution"] = SHARED_NODES
         sets = prediction_sets(p, apart, run.labels, ALPHA)
         if len(test):
@@ -107,11 +133,11 @@ def run_data(
         blocks["calibrated"] = _shares(better[rows])
         blocks["sets"] = sets[rows].astype(np.uint8)
     blocks |= _reasons(run, graph, part, better, progress)
-    return {"classes": [_word(name) for name in run.classes], "run": about}, blocks
+    return about, blocks
 
 
 def _reasons(
-    run: Labelling,
+    run: Run,
     graph: Graph,
     part: Part,
     confidence: NDArray[np.float64],
@@ -119,18 +145,16 @@ def _reasons(
 ) -> Blocks:
     """Return the largest sources of the least confident nodes, for the two most probable classes.
 
-    Of m nodes: ``why_nodes`` (m,), ``why_classes`` (m, 2), ``why_sources`` (m, SOURCES) with
-    2³² − 1 where there are fewer, ``why_given`` (m, SOURCES, 2), ``why_rest`` (m, 2) from all other
-    sources and the constant, and ``why_hops`` (m, 2, HOPS).
+    The blocks are those of the schema whose names start with ``why_``.
     """
     least = confidence[part.rows].max(axis=1)
     chosen = np.lexsort((np.arange(len(least)), least))[:EXPLAINED]
     m = len(chosen)
     position = np.full(graph.n, -1, dtype=np.int64)
     position[part.rows] = np.arange(len(part.rows))
-    explainer = explainer_for(run, graph)
+    explainer = run.explainer(graph)
     classes = np.zeros((m, 2), dtype=np.uint16)
-    sources = np.full((m, SOURCES), 2**32 - 1, dtype=np.uint32)
+    sources = np.full((m, SOURCES), NO_SOURCE, dtype=np.uint32)
     given = np.zeros((m, SOURCES, 2), dtype=np.float32)
     rest = np.zeros((m, 2), dtype=np.float32)
     by_hop = np.zeros((m, 2, HOPS), dtype=np.float32)
@@ -153,7 +177,7 @@ def _reasons(
         for column in range(2):
             by_hop[k, column] = np.bincount(ring, weights=parts[:, column], minlength=HOPS)
         if progress is not None:
-            progress(k + 1, m)
+            progress(k + 1, m, "explaining predictions")
     return {
         "why_nodes": chosen.astype(np.uint32),
         "why_classes": classes,
@@ -164,16 +188,10 @@ def _reasons(
     }
 
 
-def _roles(graph: Graph) -> NDArray[np.uint8]:
-    roles = np.zeros(graph.n, dtype=np.uint8)
-    for code, name in enumerate(ROLE_NAMES):
-        if name and name in graph.split:
-            roles[graph.split[name]] = code
-    return _page_roles(roles)
-
-
-def _page_roles(roles: NDArray[Any]) -> NDArray[np.uint8]:
-    return np.where(roles == CALIBRATION, VAL, roles).astype(np.uint8)
+def _page_split(codes: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return codes of the page's splits, from those of :meth:`Split.codes`."""
+    known = [SPLITS.index(PAGE_SPLIT[name]) for name in CODES]
+    return np.take(np.array(known, dtype=np.uint8), codes)
 
 
 def _text(graph: Graph, part: Part) -> NDArray[np.uint8]:
@@ -186,7 +204,7 @@ def _text(graph: Graph, part: Part) -> NDArray[np.uint8]:
 
 
 def _shares(p: NDArray[np.float64]) -> NDArray[np.uint16]:
-    return np.rint(np.clip(p, 0.0, 1.0) * 65535).astype(np.uint16)
+    return np.rint(np.clip(p, 0.0, 1.0) * UNIT).astype(np.uint16)
 
 
 def _word(name: Any) -> str:

@@ -21,6 +21,7 @@ from graphheat.checks import check_seed
 from graphheat.explorer.mesh import Points, repulsion
 from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
+from graphheat.heat.engines import ONE_OFF
 
 PAIRWISE = 500  # nodes up to which a component's push goes from node to node
 START_TIME = 40.0  # s of the heat that smooths the start
@@ -43,7 +44,7 @@ def lay_out(graph: Graph | sp.csr_array, *, seed: int = 0) -> NDArray[np.float32
 
     Notes
     -----
-    *Cost*: O(n + |E|) a step and a few hundred steps; Pubmed takes seconds. *Deterministic*: yes,
+    *Cost*: O(n + |E|) per step and a few hundred steps; Pubmed takes seconds. *Deterministic*: yes,
     to the bit on the same machine. *Isolated nodes*: each is a component, in the outermost ring.
 
     Examples
@@ -74,7 +75,7 @@ def lay_out(graph: Graph | sp.csr_array, *, seed: int = 0) -> NDArray[np.float32
 
 
 def _place_component(adjacency: sp.csr_array, nodes: NDArray[np.int64], seed: int) -> Points:
-    """Return a component's places around (0, 0), about one unit of area a node."""
+    """Return a component's places around (0, 0), about one unit of area per node."""
     size = len(nodes)
     if size == 1:
         return np.zeros((1, 2))
@@ -96,7 +97,8 @@ def _start(part: sp.csr_array, seed: int) -> Points:
     root = np.sqrt(np.asarray(part.sum(axis=1)).ravel())
     # D^{1/2}1 is what heat tends to everywhere: it says nothing of where a node is.
     columns -= np.outer(root, root @ columns) / (root @ root)
-    smooth = HeatKernel(part, START_TIME, tol=1e-3).apply(columns) / root[:, None]
+    kernel = HeatKernel(part, START_TIME, tol=1e-3, engine=ONE_OFF)
+    smooth = kernel.apply(columns) / root[:, None]
     smooth -= smooth.mean(axis=0)
     _, vectors = np.linalg.eigh(smooth.T @ smooth)
     flat = smooth @ vectors[:, -2:][:, ::-1]
@@ -186,7 +188,8 @@ def _drawn_in(places: Points) -> Points:
     distance = np.sqrt((places * places).sum(axis=1))
     edge = float(np.quantile(distance, 0.95)) or 1.0
     wanted = np.where(distance > edge, edge * np.sqrt(np.maximum(distance, edge) / edge), distance)
-    return places * (wanted / np.maximum(distance, 1e-12))[:, None]
+    shrunk: Points = places * (wanted / np.maximum(distance, 1e-12))[:, None]
+    return shrunk
 
 
 def _packed(parts: list[Points]) -> Points:
@@ -216,4 +219,4 @@ def _packed(parts: list[Points]) -> Points:
 def _unit_square(places: Points) -> NDArray[np.float32]:
     low, span = places.min(axis=0), float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
     margin = (1.0 - np.ptp(places, axis=0) / span) / 2.0
-    return ((places - low) / span + margin).astype(np.float32)
+    return np.asarray((places - low) / span + margin, dtype=np.float32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +63,7 @@ def repulsion(points: Points, masses: NDArray[np.float64], cells: int) -> Points
 
 
 @lru_cache(maxsize=4)
-def _field_of_one(cells: int) -> tuple[NDArray[np.complex64], NDArray[np.complex64]]:
+def _field_of_one(cells: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the transformed field of a unit mass, along x and y; offsets wrap at 2·cells."""
     offset = np.arange(2 * cells)
     offset = np.where(offset < cells, offset, offset - 2 * cells).astype(np.float32)

@@ -13,13 +13,14 @@ from typing import Any
 
 from graphheat.checks import check_eps, check_s
 from graphheat.errors import GraphError, MissingPathError
-from graphheat.explorer.blocks import pack
-from graphheat.explorer.data import Progress, graph_data, run_data
+from graphheat.explorer.data import page_data
 from graphheat.explorer.layout import lay_out
 from graphheat.explorer.part import MAX_EDGES, MAX_NODES, choose_part
+from graphheat.explorer.payload import pack
 from graphheat.graph import Graph
 from graphheat.io import check_writable, replacing
-from graphheat.training.run import Labelling
+from graphheat.progress import Progress
+from graphheat.runs import Run
 
 # script-src and style-src name the page's own two by their hashes; no connection of any kind.
 POLICY = (
@@ -62,7 +63,7 @@ class Page:
     nodes, edges
         How many it holds.
     explained
-        Of how many nodes it holds the sources of the label.
+        Of how many nodes it explains the prediction.
     note
         What was left out, in a sentence, or None.
     """
@@ -80,7 +81,7 @@ class Page:
 
 
 def write_page(
-    source: Graph | Labelling,
+    source: Graph | Run,
     path: str | os.PathLike[str],
     *,
     graph: Graph | None = None,
@@ -93,7 +94,7 @@ def write_page(
     max_edges: int = MAX_EDGES,
     progress: Progress | None = None,
 ) -> Page:
-    """Write a page on which a graph, its heat and a run's labels can be looked at.
+    """Write a page on which a graph, its heat and a run's predictions can be looked at.
 
     Parameters
     ----------
@@ -113,17 +114,17 @@ def write_page(
     seed
         Of the layout.
     progress
-        Called as ``progress(done, total)`` while labels are explained.
+        Called while predictions are explained.
 
     Notes
     -----
-    *Cost*: layout in seconds for Pubmed; explaining 1,000 labels of a run takes as long again.
+    *Cost*: layout in seconds for Pubmed; explaining 1,000 predictions of a run takes as long again.
     *Deterministic*: the same file, byte for byte, for the same input on the same machine.
     """
-    run: Labelling | None = None
-    if isinstance(source, Labelling):
+    run: Run | None = None
+    if isinstance(source, Run):
         run = source
-        if run.reached_nodes() is None:
+        if run.reached is None:
             raise GraphError(
                 f"A page shows runs of GraphHeat, not of {run.recipe}. Give its graph to see "
                 "the heat alone."
@@ -141,12 +142,10 @@ def write_page(
     check_writable(path)
     part = choose_part(graph, s, around, max_nodes=max_nodes, max_edges=max_edges)
     places = lay_out(part.adjacency, seed=seed)
-    header, blocks = graph_data(graph, part, places)
-    if run is not None:
-        more, added = run_data(run, graph, part, progress=progress)
-        header, blocks = header | more, blocks | added
     shown = graph.name if title is None else title
-    header |= {"title": shown, "s": s, "eps": eps, "note": part.note}
+    header, blocks = page_data(
+        graph, part, places, run=run, title=shown, s=s, eps=eps, progress=progress
+    )
     text = render(shown, pack(header, blocks))
     content = text.encode("utf-8", "replace")
     with replacing(path) as aside:

@@ -86,7 +86,7 @@ def choose_part(
     rows = np.flatnonzero(rank < size)
     named = ", ".join(str(graph.nodes[index]) for index in seeds[:3])
     more = f" and {len(seeds) - 3:,} more" if len(seeds) > 3 else ""
-    how = "" if chosen else ", the node of most edges"
+    how = "" if chosen else ", the node of highest degree"
     note = (
         f"A part of a larger graph: the {size:,} of {graph.n:,} nodes that most heat from "
         f"{named}{more}{how} reaches. Degrees are those of the whole graph; heat that leaves the "

@@ -73,7 +73,7 @@ def from_pairs(
     else:
         low, high = np.minimum(source, target), np.maximum(source, target)
 
-    # One entry an edge: sort by edge (stable, so that "first" means first in the list), then
+    # One entry per edge: sort by edge (stable, so that "first" means first in the list), then
     # reduce each run of equal edges.
     order = np.argsort(low * n + high, kind="stable")
     low, high, weight = low[order], high[order], weight[order]

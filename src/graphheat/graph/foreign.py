@@ -55,7 +55,7 @@ def pyg_parts(data: Any) -> dict[str, Any]:
         and attribute is not None
         and as_array(attribute).size == max(as_array(data.edge_index).shape[1], 1)
     ):
-        weight = attribute  # one number an edge is a weight; a vector an edge is not
+        weight = attribute  # one number per edge is a weight; a vector per edge is not
     labels = None
     if y is not None:
         labels = as_array(y)

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,10 @@ from graphheat.errors import GraphError, NodeNotFoundError
 from graphheat.graph import adjacency as adjacency_rules
 from graphheat.graph import foreign
 from graphheat.graph.adjacency import Duplicates, SelfLoops, Symmetrize
-from graphheat.graph.features import Features, check_features
+from graphheat.graph.feature_matrix import Features, check_features
 from graphheat.graph.labels import encode_labels
 from graphheat.graph.nodes import as_ids, check_nodes, positions_of
+from graphheat.graph.split import Split
 from graphheat.graph.summary import Summary, summarize
 
 
@@ -27,9 +27,9 @@ from graphheat.graph.summary import Summary, summarize
 class Graph:
     """An undirected graph with what is known of its nodes.
 
-    Build one through a door (:meth:`from_scipy`, :meth:`from_edges`, :meth:`from_edge_index`,
+    Build one through a reader (:meth:`from_scipy`, :meth:`from_edges`, :meth:`from_edge_index`,
     :meth:`from_pyg`, :meth:`from_networkx`, ``graphheat.read_csv``, ``read_npz``, ``read_mtx``):
-    the doors validate, and the rest of the package trusts what they made.
+    the readers validate, and the rest of the package trusts what they made.
 
     Attributes
     ----------
@@ -44,11 +44,13 @@ class Graph:
     nodes
         The user's ids, shape (n,): integers or strings.
     titles
-        Words for people, one a node, or None.
+        Words for people, one per node, or None.
     split
-        Named index arrays, by custom ``train``, ``val`` and ``test``.
+        Who trains, validates, calibrates and is tested: a :class:`~graphheat.graph.Split`.
     name
         What to call the graph in messages.
+    account
+        What a reader took for what, in at most two sentences; no part of the graph's identity.
     """
 
     adjacency: sp.csr_array
@@ -57,17 +59,18 @@ class Graph:
     classes: tuple[Any, ...]
     nodes: NDArray[Any]
     titles: tuple[str, ...] | None = None
-    split: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    split: Split = field(default_factory=lambda: Split(0, {}))
     name: str = "graph"
+    account: tuple[str, ...] = ()
 
-    # ------------------------------------------------------------------ doors
+    # ---------------------------------------------------------------- readers
 
     @classmethod
     def from_scipy(
         cls,
         adjacency: Any,
         features: Any = None,
-        labels: ArrayLike | None = None,
+        labels: ArrayLike | Sequence[object] | None = None,
         *,
         classes: Sequence[Any] | None = None,
         nodes: ArrayLike | None = None,
@@ -76,8 +79,9 @@ class Graph:
         symmetrize: Symmetrize | None = None,
         self_loops: SelfLoops = "keep",
         name: str = "graph",
+        account: Sequence[str] = (),
     ) -> Graph:
-        """Build a graph from a SciPy sparse matrix (or a dense array); every door ends here.
+        """Build a graph from a SciPy sparse matrix (or a dense array); every reader ends here.
 
         Parameters
         ----------
@@ -86,13 +90,15 @@ class Graph:
         features
             Dense or sparse, shape (n, f), finite.
         labels
-            One a node: class names with None or NaN for unlabelled, or codes into ``classes``.
+            One per node: class names with None or NaN for unlabelled, or codes into ``classes``.
         nodes
             Distinct ids, shape (n,); default 0 … n−1.
         split
             Name → node indices (or a boolean mask).
         self_loops
             ``"drop"`` removes the diagonal.
+        account
+            Sentences of a reader on what it took for what.
 
         Examples
         --------
@@ -108,9 +114,9 @@ class Graph:
             None if classes is None else tuple(classes),
         )
         if len(known.codes) != n:
-            raise GraphError(f"labels must be one a node; got {len(known.codes)} for {n} nodes.")
+            raise GraphError(f"labels must be one per node; got {len(known.codes)} for {n} nodes.")
         if titles is not None and len(titles) != n:
-            raise GraphError(f"titles must be one a node; got {len(titles)} for {n} nodes.")
+            raise GraphError(f"titles must be one per node; got {len(titles)} for {n} nodes.")
         graph = cls(
             adjacency=matrix,
             features=check_features(features, n),
@@ -118,8 +124,9 @@ class Graph:
             classes=known.classes,
             nodes=check_nodes(nodes, n),
             titles=None if titles is None else tuple(str(title) for title in titles),
-            split=_check_split(split or {}, n, known.codes),
+            split=Split.checked(split or {}, known.codes),
             name=name,
+            account=tuple(account),
         )
         graph._freeze()
         return graph
@@ -227,7 +234,7 @@ class Graph:
             **{**foreign.networkx_parts(graph, weight, label, features, duplicates), **more}
         )
 
-    # ------------------------------------------------------------------- ways out
+    # ----------------------------------------------------------------- writers
 
     def to_pyg(self) -> Any:
         """Return a PyG ``Data`` (needs torch-geometric)."""
@@ -255,12 +262,15 @@ class Graph:
     @property
     def training_nodes(self) -> NDArray[np.int64]:
         """Rows to learn from: the train part, or without one the labels that no other part has."""
-        if "train" in self.split:
-            return self.split["train"]
-        free = self.labels >= 0
-        for part in ("val", "calibration", "test"):
-            free[self.split.get(part, np.empty(0, np.int64))] = False
-        return np.flatnonzero(free)
+        return self.split.training_nodes(self.labels)
+
+    def completed_split(
+        self, seed: int, *, calibration: float = 0.0, hold_out: bool = True
+    ) -> Split:
+        """Return the split with all four parts; see :meth:`Split.completed`."""
+        return self.split.completed(
+            self.labels, self.classes, seed, calibration=calibration, hold_out=hold_out
+        )
 
     @cached_property
     def _position(self) -> dict[Any, int]:
@@ -285,7 +295,7 @@ class Graph:
 
     def with_split(self, **split: ArrayLike) -> Graph:
         """Return the same graph with another split (indices or masks by name)."""
-        graph = replace(self, split=_check_split(split, self.n, self.labels))
+        graph = replace(self, split=Split.checked(split, self.labels))
         graph._freeze()
         return graph
 
@@ -324,12 +334,11 @@ class Graph:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # A mapping proxy cannot be pickled or copied; caches are cheap to build again.
-        state = {member.name: getattr(self, member.name) for member in fields(self)}
-        return {**state, "split": dict(self.split)}
+        # Caches are cheap to build again.
+        return {member.name: getattr(self, member.name) for member in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, split=MappingProxyType(state["split"]))
+        self.__dict__.update(state)
         self._freeze()
 
     def _freeze(self) -> None:
@@ -341,41 +350,3 @@ class Graph:
                 arrays += [matrix.data, matrix.indices, matrix.indptr]
         for array in arrays:
             array.flags.writeable = False
-
-
-def _check_split(
-    split: Mapping[str, ArrayLike], n: int, labels: NDArray[np.int64]
-) -> Mapping[str, NDArray[np.int64]]:
-    checked: dict[str, NDArray[np.int64]] = {}
-    for name, members in split.items():
-        indices = np.asarray(members)
-        if indices.dtype.kind == "b":
-            if indices.shape != (n,):
-                raise GraphError(
-                    f"split['{name}'] is a mask of shape {indices.shape}; it needs ({n},)."
-                )
-            indices = np.flatnonzero(indices)
-        if indices.size and indices.dtype.kind not in "iu":
-            raise GraphError(f"split['{name}'] must hold node indices; got {indices.dtype}.")
-        indices = indices.astype(np.int64).ravel()
-        if indices.size and (indices.min() < 0 or indices.max() >= n):
-            raise GraphError(f"split['{name}'] must hold indices in [0, {n}).")
-        if len(np.unique(indices)) != len(indices):
-            raise GraphError(f"split['{name}'] names a node more than once.")
-        checked[name] = indices
-    names = list(checked)
-    for position, first in enumerate(names):
-        for second in names[position + 1 :]:
-            shared = np.intersect1d(checked[first], checked[second])
-            if shared.size:
-                raise GraphError(
-                    f"split['{first}'] and split['{second}'] share {shared.size} nodes "
-                    f"(first {shared[0]})."
-                )
-    for name in ("train", "val", "calibration"):
-        unlabelled = labels[checked.get(name, np.empty(0, np.int64))] < 0
-        if unlabelled.any():
-            raise GraphError(
-                f"split['{name}'] holds {int(unlabelled.sum())} nodes without a label."
-            )
-    return MappingProxyType(checked)

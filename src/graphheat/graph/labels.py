@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,9 @@ class Labels(NamedTuple):
     classes: tuple[Any, ...]
 
 
-def encode_labels(values: ArrayLike, classes: tuple[Any, ...] | None = None) -> Labels:
+def encode_labels(
+    values: ArrayLike | Sequence[object], classes: tuple[Any, ...] | None = None
+) -> Labels:
     """Turn labels into codes and class names.
 
     None and NaN mean "unlabelled"; so does −1 among numbers when at least two other classes exist.
@@ -27,7 +29,7 @@ def encode_labels(values: ArrayLike, classes: tuple[Any, ...] | None = None) -> 
     Parameters
     ----------
     values
-        One label a node, shape (n,): strings, integers, booleans, or missing.
+        One label per node, shape (n,): strings, integers, booleans, or missing.
     classes
         The names, when ``values`` are already codes into them (−1 = unlabelled).
 
@@ -40,7 +42,7 @@ def encode_labels(values: ArrayLike, classes: tuple[Any, ...] | None = None) -> 
     if array.dtype.kind not in "biufUO":
         raise GraphError(f"labels must be strings, integers or missing; got {array.dtype}.")
     if array.ndim != 1:
-        raise GraphError(f"labels must be one a node; got an array of shape {array.shape}.")
+        raise GraphError(f"labels must be one per node; got an array of shape {array.shape}.")
     if classes is not None:
         return _check_codes(array, _plain(classes))
     if array.dtype.kind == "U" and not isinstance(values, np.ndarray):

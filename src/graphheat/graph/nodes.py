@@ -42,7 +42,7 @@ def check_nodes(nodes: ArrayLike | None, n: int) -> NDArray[Any]:
         return np.arange(n)
     ids = as_ids(nodes)
     if ids.shape != (n,):
-        raise GraphError(f"node ids must be one a node; got shape {ids.shape} for {n} nodes.")
+        raise GraphError(f"node ids must be one per node; got shape {ids.shape} for {n} nodes.")
     seen: set[Any] = set()
     for node in ids.tolist():
         if node in seen:

@@ -17,10 +17,13 @@ def threshold(heat: NDArray[Any], eps: float) -> NDArray[np.bool_]:
     """Return which entries to keep; ``eps=0`` keeps all that are not exactly 0."""
     if eps == 0:
         return np.asarray(heat != 0)
-    limit = heat.dtype.type(eps)
-    if float(limit) < eps:  # rounded down to float32, it would let in what is below eps
-        limit = np.nextafter(limit, heat.dtype.type(1))
-    return np.asarray(heat >= limit)
+    return np.asarray(heat >= least_kept(eps, heat.dtype))
+
+
+def least_kept(eps: float, dtype: np.dtype[Any]) -> Any:
+    """Return ``eps`` in another precision, never rounded down: that would let in what is below."""
+    least = dtype.type(eps)
+    return np.nextafter(least, dtype.type(1)) if float(least) < eps else least
 
 
 def entries_of(heat: NDArray[Any], keep: NDArray[np.bool_]) -> Entries:

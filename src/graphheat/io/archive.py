@@ -64,6 +64,21 @@ def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
         raise _damaged(path, error) from error
 
 
+def reason_of(error: BaseException, most: int = 200) -> str:
+    r"""Return the first line of what another library says, cut to fit in a sentence.
+
+    Examples
+    --------
+    >>> reason_of(ValueError("bad magic.\nmore"))
+    'bad magic'
+    >>> reason_of(KeyError("words"))
+    "it lacks 'words'"
+    """
+    if isinstance(error, KeyError) and error.args:
+        return f"it lacks {error.args[0]!r}"
+    line = (str(error).splitlines() or [""])[0].rstrip(".") or type(error).__name__
+    return line if len(line) <= most else line[:most] + "…"
+
+
 def _damaged(path: Path, error: BaseException) -> FileFormatError:
-    reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-    return FileFormatError(f"{path} is not a whole npz archive: {reason}.")
+    return FileFormatError(f"{path} is not a whole npz archive: {reason_of(error)}.")

@@ -1,7 +1,8 @@
-"""Graphs from arrays: the door of the scikit-learn faces."""
+"""Graphs from arrays: samples, labels and perhaps edges, as scikit-learn's users have them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -11,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph
-from graphheat.graph.features import check_features
+from graphheat.graph.feature_matrix import check_features
 
 
 def from_arrays(
     X: Any,
-    y: ArrayLike | None,
+    y: ArrayLike | Sequence[object] | None,
     *,
     adjacency: Any = None,
     labelled: ArrayLike | None = None,
@@ -61,7 +62,7 @@ def from_arrays(
         adjacency = _nearest(X, n, neighbors)
     elif _rows(adjacency, "adjacency") != n:
         raise GraphError(
-            "X and adjacency must have one row a node each; "
+            "X and adjacency must have one row per node each; "
             f"got {n:,} and {_rows(adjacency, 'adjacency'):,}."
         )
     if y is not None:
@@ -86,16 +87,18 @@ def _parts(graph: Graph, *, with_labels: bool) -> dict[str, Any]:
 def _rows(matrix: Any, name: str) -> int:
     shape = matrix.shape if hasattr(matrix, "shape") else np.shape(matrix)
     if len(shape) != 2:
-        raise GraphError(f"{name} must be a matrix with one row a node; got shape {shape}.")
+        raise GraphError(f"{name} must be a matrix with one row per node; got shape {shape}.")
     return int(shape[0])
 
 
-def _labels(y: ArrayLike, n: int) -> NDArray[Any]:
+def _labels(y: ArrayLike | Sequence[object], n: int) -> NDArray[Any]:
     labels = np.asarray(y)
     if labels.dtype.kind == "U" and not isinstance(y, np.ndarray):
         labels = np.asarray(y, dtype=object)  # ["a", nan] must not become the string "nan"
     if labels.shape != (n,):
-        raise GraphError(f"y must hold one label a node; got shape {labels.shape} for {n:,} nodes.")
+        raise GraphError(
+            f"y must hold one label per node; got shape {labels.shape} for {n:,} nodes."
+        )
     return labels
 
 

@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphheat.errors import FileFormatError, GraphError, ParameterError
+from graphheat.errors import FileFormatError, GraphError
 from graphheat.graph import Graph
-from graphheat.graph.adjacency import Duplicates, SelfLoops, from_pairs
+from graphheat.graph.adjacency import from_pairs
 from graphheat.io.atomic import replacing
 from graphheat.io.edges import Edges, read_edges
 from graphheat.io.feature_file import is_array, match_features, read_feature_array
-from graphheat.io.node_table import NodeTable, read_node_table
-from graphheat.io.table import MISSING, as_integers, named
-
-PathLike = str | os.PathLike[str]
+from graphheat.io.node_table import NodeTable, accounts, read_nodes
+from graphheat.io.table import MISSING, as_integers, is_unnamed, named
+from graphheat.io.table_options import (
+    ColumnOptions,
+    EdgeColumnOptions,
+    EdgeListOptions,
+    PathLike,
+    check_names,
+    chosen,
+)
 
 
 def read_csv(
-    edges: PathLike,
-    nodes: PathLike | None = None,
-    *,
-    features: PathLike | None = None,
-    id: str | None = None,
-    label: str | None = None,
-    split: str | None = None,
-    title: str | None = None,
-    columns: Sequence[str] | None = None,
-    categorical: Sequence[str] = (),
-    header: bool | None = None,
-    delimiter: str | None = None,
-    duplicates: Duplicates = "error",
-    self_loops: SelfLoops = "keep",
-    name: str | None = None,
+    edges: PathLike, nodes: PathLike | None = None, **options: Unpack[EdgeListOptions]
 ) -> Graph:
     r"""Read a graph from an edge list and, optionally, a node table.
 
@@ -47,33 +38,42 @@ def read_csv(
     edges
         Source, target and perhaps a weight; CSV, TSV, semicolons or spaces, with a header or
         without. (a, b) and (b, a) are one edge.
+    source_column, target_column, weight_column
+        Columns of the edge list. By default ``source`` is one named source, src, from, …;
+        ``target`` one named target, dst, to, …; ``weight`` one named weight, w, edge_weight or
+        value, in any case. Two columns of other names are the ends; any further column is left out.
+        Without a header the third of exactly three columns is the weight.
     nodes
-        A table with a header and one row a node, in the order wanted. Ids without an edge become
+        A table with a header and one row per node, in the order wanted. Ids without an edge become
         isolated nodes; an edge to an id that the table lacks is an error.
     features
         A file of features in place of the table's columns: a table matched by id, or ``.npy`` or
-        ``.npz`` with one row a node, in the order of the node table.
+        ``.npz`` with one row per node, in the order of the node table.
     id, label, split, title
         Columns of the node table. By default ``id`` is one named id, node, node_id or name, else
         the first; ``label`` one named label, class, y or target; ``split`` and ``title`` those of
-        that name. Missing labels (empty, NA, NaN, None, null) are unlabelled nodes.
+        that name. Missing labels (empty, NA, NaN, None, null) are unlabelled nodes. Labels are
+        names or whole numbers: a column with more than ten other numbers is refused.
     columns, categorical
         Feature columns to take (default: all others, which must be numeric), and those among them
-        to turn into one 0/1 column a value.
+        to turn into one 0/1 column per value.
     header
         Whether the edge list has a header; None decides by its cells and asks when they do not
         tell.
     delimiter
         One character, for all files; None takes it from each file's first row.
     duplicates, self_loops
-        As for :meth:`Graph.from_edges`.
+        As for :meth:`Graph.from_edges` (default: error, keep).
     name
         What to call the graph; default: the name of the edge file.
 
     Notes
     -----
     Ids are integers when every one is written as Python writes an integer, otherwise strings; so
-    are class names. Without a node table the nodes are sorted by id.
+    are class names. Without a node table the nodes are sorted by id. A row index, as pandas writes
+    one (a first column without a name, of whole numbers that differ), is left out; only where no
+    other column of a node table can be the id, it is. ``graph.account`` says what was taken for
+    what.
 
     Examples
     --------
@@ -84,25 +84,21 @@ def read_csv(
     >>> read_csv(folder / "edges.csv", folder / "people.csv")
     Graph(nodes=3, edges=2, features=1, classes=1, labelled=2)
     """
-    choices: dict[str, Any] = {
-        "columns": columns,
-        "categorical": categorical,
-        "delimiter": delimiter,
-    }
-    table = read_nodes(nodes, features, id=id, label=label, split=split, title=title, **choices)
+    check_names(options, EdgeListOptions, "read_csv")
+    features, name = options.get("features"), options.get("name")
+    table = read_nodes(nodes, options)
     pairs = read_edges(
         edges,
-        header=header,
-        delimiter=delimiter,
         known=None if table is None else frozenset(table.ids),
+        **chosen(EdgeColumnOptions, options),
     )
     if table is None:
-        written, matrix = _nodes_of_edges(pairs, features, choices)
+        written, matrix = _nodes_of_edges(pairs, features, options)
         known: dict[str, Any] = {}
     else:
         written, matrix = table.ids, table.features
         if features is not None:
-            matrix = match_features(features, written, **choices)
+            matrix = match_features(features, written, **chosen(ColumnOptions, options))
         known = {"labels": table.labels, "split": table.split, "titles": table.titles}
     ids = _final(written)
     positions = _positions(pairs, written, nodes, table)
@@ -111,36 +107,18 @@ def read_csv(
         positions[pairs.target],
         pairs.weight,
         len(ids),
-        duplicates=duplicates,
+        duplicates=options.get("duplicates") or "error",
         ids=ids,
     )
     return Graph.from_scipy(
         adjacency,
         matrix,
         nodes=ids,
-        self_loops=self_loops,
+        self_loops=options.get("self_loops") or "keep",
         name=Path(edges).stem if name is None else name,
+        account=accounts(pairs.account, table, features),
         **known,
     )
-
-
-def read_nodes(
-    nodes: PathLike | None, features: PathLike | None = None, **options: Any
-) -> NodeTable | None:
-    """Read the node table of a graph; None without one.
-
-    With a file of ``features`` the table gives no columns: ``columns`` and ``categorical`` are
-    then those of that file.
-    """
-    if nodes is None:
-        choices = [] if features is not None else ["columns", "categorical"]
-        for option in ("id", "label", "split", "title", *choices):
-            if options[option] is not None and len(options[option]):
-                raise ParameterError(f"{option} names a column of the node table; pass nodes=….")
-        return None
-    if features is not None:
-        options.update(columns=[], categorical=())
-    return read_node_table(nodes, **options)
 
 
 def write_csv(graph: Graph, edges: PathLike, nodes: PathLike | None = None) -> None:
@@ -188,10 +166,10 @@ def _node_columns(graph: Graph) -> dict[str, Any]:
     if graph.classes:
         columns["label"] = ["" if code < 0 else graph.classes[code] for code in graph.labels]
     if graph.split:
-        roles = np.full(graph.n, "", dtype=object)
+        parts = np.full(graph.n, "", dtype=object)
         for part, indices in graph.split.items():
-            roles[indices] = part
-        columns["split"] = roles
+            parts[indices] = part
+        columns["split"] = parts
     if graph.titles is not None:
         columns["title"] = graph.titles
     if graph.features is not None:
@@ -202,7 +180,7 @@ def _node_columns(graph: Graph) -> dict[str, Any]:
 
 
 def _nodes_of_edges(
-    pairs: Edges, features: PathLike | None, choices: dict[str, Any]
+    pairs: Edges, features: PathLike | None, options: EdgeListOptions
 ) -> tuple[list[str], Any]:
     """Return the ids of a graph without a node table, in order, and their features."""
     integers = as_integers(pairs.ids.tolist())
@@ -216,14 +194,16 @@ def _nodes_of_edges(
             )
         if len(integers) and integers.max() >= rows:
             raise GraphError(
-                f"{features} must have one row a node; got {rows:,} rows, but the edges name node "
-                f"{integers.max()}."
+                f"{features} must have one row per node; got {rows:,} rows, but the edges name "
+                f"node {integers.max()}."
             )
         ids = [str(row) for row in range(rows)]
     else:
         order = np.argsort(pairs.ids if integers is None else integers)
         ids = pairs.ids[order].tolist()
-    return ids, None if features is None else match_features(features, ids, **choices)
+    if features is None:
+        return ids, None
+    return ids, match_features(features, ids, **chosen(ColumnOptions, options))
 
 
 def _positions(
@@ -238,9 +218,12 @@ def _positions(
             "edges. Put one on top, such as id,label,x1,x2."
         )
     if lost:
+        more = ""
+        if table is not None and is_unnamed(table.id_column):
+            more = " Its row index was taken for the ids; pass id= where they are another column."
         raise GraphError(
             f"{len(lost):,} ids of the edges are not in {path}: {named(lost)}. "
-            "Add a row for each, or remove their edges."
+            f"Add a row for each, or remove their edges.{more}"
         )
     return np.array([place[node] for node in pairs.ids], dtype=np.int64)
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphheat.errors import FileFormatError, GraphError, ParameterError
-from graphheat.io.archive import existing_file, read_archive
+from graphheat.io.archive import existing_file, read_archive, reason_of
 from graphheat.io.node_table import read_node_table
 from graphheat.io.table import named
+from graphheat.io.table_options import ColumnOptions
 
 ARRAYS = (".npy", ".npz")
 
@@ -41,7 +42,7 @@ def read_feature_array(path: str | os.PathLike[str]) -> Any:
         if "format" in arrays and "shape" in arrays:
             return sp.load_npz(path)
     except (KeyError, ValueError, TypeError) as error:
-        raise FileFormatError(f"{path} is not a whole sparse matrix: {error}.") from None
+        raise FileFormatError(f"{path} is not a whole sparse matrix: {reason_of(error)}.") from None
     if "x" in arrays:
         return _matrix(arrays["x"], path)
     if len(arrays) == 1:
@@ -53,38 +54,31 @@ def read_feature_array(path: str | os.PathLike[str]) -> Any:
 
 
 def match_features(
-    path: str | os.PathLike[str],
-    ids: Sequence[str],
-    *,
-    columns: Sequence[str] | None = None,
-    categorical: Sequence[str] = (),
-    delimiter: str | None = None,
+    path: str | os.PathLike[str], ids: Sequence[str], **options: Unpack[ColumnOptions]
 ) -> Any:
     """Return the features of the nodes ``ids``, shape (n, f), in that order.
 
     Parameters
     ----------
     path
-        An array with one row a node in the order of ``ids``, or a table with an id column and
+        An array with one row per node in the order of ``ids``, or a table with an id column and
         exactly these ids in any order.
     columns, categorical, delimiter
         As for :func:`graphheat.io.node_table.read_node_table`; for tables alone.
     """
     if is_array(path):
-        if columns is not None or len(categorical):
+        if options.get("columns") is not None or options.get("categorical"):
             raise ParameterError(
                 f"columns and categorical choose columns of a table; {path} is an array."
             )
         matrix = read_feature_array(path)
         if matrix.shape[0] != len(ids):
             raise GraphError(
-                f"{path} must have one row a node; got {matrix.shape[0]:,} rows for "
+                f"{path} must have one row per node; got {matrix.shape[0]:,} rows for "
                 f"{len(ids):,} nodes."
             )
         return matrix
-    table = read_node_table(
-        path, columns=columns, categorical=categorical, delimiter=delimiter, words=False
-    )
+    table = read_node_table(path, words=False, **options)
     if table.features is None:
         raise FileFormatError(f"{path} has no feature columns beside its ids.")
     position = {node: row for row, node in enumerate(table.ids)}
@@ -109,11 +103,10 @@ def _read_npy(path: Path) -> NDArray[Any]:
         with path.open("rb") as stream:
             return np.lib.format.read_array(stream, allow_pickle=False)
     except (ValueError, EOFError, OSError, MemoryError, SyntaxError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise FileFormatError(f"{path} is not a whole npy array: {reason}.") from None
+        raise FileFormatError(f"{path} is not a whole npy array: {reason_of(error)}.") from None
 
 
 def _matrix(array: NDArray[Any], path: Path) -> NDArray[Any]:
     if array.ndim != 2:
-        raise GraphError(f"{path} must hold a matrix, one row a node; got shape {array.shape}.")
+        raise GraphError(f"{path} must hold a matrix, one row per node; got shape {array.shape}.")
     return array

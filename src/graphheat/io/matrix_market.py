@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphheat.errors import FileFormatError
-from graphheat.io.archive import existing_file
+from graphheat.io.archive import existing_file, reason_of
 
 _BANNER = re.compile(
     r"%%MatrixMarket\s+matrix\s+(coordinate|array)\s+(real|double|integer|pattern|complex)"
@@ -47,7 +47,7 @@ def parse_matrix(path: str | os.PathLike[str]) -> sp.coo_array:
     except UnicodeDecodeError:
         reason = "it is not text"
     except ValueError as error:
-        reason = str(error).splitlines()[0].rstrip(".")
+        reason = reason_of(error)
     raise FileFormatError(f"{path} is not a whole Matrix Market file: {reason}.")
 
 

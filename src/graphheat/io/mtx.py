@@ -2,42 +2,31 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from graphheat.errors import GraphError
 from graphheat.graph import Graph
-from graphheat.graph.adjacency import SelfLoops, Symmetrize
 from graphheat.io.atomic import replacing
-from graphheat.io.csv import read_nodes
 from graphheat.io.feature_file import match_features
 from graphheat.io.matrix_market import parse_matrix
-from graphheat.io.node_table import NodeTable
+from graphheat.io.node_table import NodeTable, accounts, read_nodes
 from graphheat.io.table import as_integers
-
-PathLike = str | os.PathLike[str]
+from graphheat.io.table_options import (
+    ColumnOptions,
+    MatrixOptions,
+    PathLike,
+    check_names,
+    chosen,
+)
 
 
 def read_mtx(
-    path: PathLike,
-    nodes: PathLike | None = None,
-    *,
-    features: PathLike | None = None,
-    id: str | None = None,
-    label: str | None = None,
-    split: str | None = None,
-    title: str | None = None,
-    columns: Sequence[str] | None = None,
-    categorical: Sequence[str] = (),
-    delimiter: str | None = None,
-    symmetrize: Symmetrize | None = None,
-    self_loops: SelfLoops = "keep",
-    name: str | None = None,
+    path: PathLike, nodes: PathLike | None = None, **options: Unpack[MatrixOptions]
 ) -> Graph:
     """Read a graph from a Matrix Market file and, optionally, a node table.
 
@@ -46,7 +35,7 @@ def read_mtx(
     path
         A square matrix; must be symmetric unless ``symmetrize="max"``.
     nodes
-        A table with one row a node. When its ids are the row numbers 0 … n−1, in any order, they
+        A table with one row per node. When its ids are the row numbers 0 … n−1, in any order, they
         say which row is whose; otherwise the rows of table and matrix go together in order.
     features, id, label, split, title, columns, categorical, delimiter
         As for :func:`graphheat.read_csv`.
@@ -63,12 +52,9 @@ def read_mtx(
     >>> read_mtx(path)
     Graph(nodes=3, edges=2, features=0, classes=0, labelled=0)
     """
-    choices: dict[str, Any] = {
-        "columns": columns,
-        "categorical": categorical,
-        "delimiter": delimiter,
-    }
-    table = read_nodes(nodes, features, id=id, label=label, split=split, title=title, **choices)
+    check_names(options, MatrixOptions, "read_mtx")
+    features, name = options.get("features"), options.get("name")
+    table = read_nodes(nodes, options)
     matrix: Any = parse_matrix(path)
     n = matrix.shape[0]
     parts: dict[str, Any] = {}
@@ -76,12 +62,13 @@ def read_mtx(
         matrix, parts = _matched(matrix, table, nodes)
     if features is not None:
         ids = [str(row) for row in range(n)] if table is None else table.ids
-        parts["features"] = match_features(features, ids, **choices)
+        parts["features"] = match_features(features, ids, **chosen(ColumnOptions, options))
     return Graph.from_scipy(
         matrix,
-        symmetrize=symmetrize,
-        self_loops=self_loops,
+        symmetrize=options.get("symmetrize"),
+        self_loops=options.get("self_loops") or "keep",
         name=Path(path).stem if name is None else name,
+        account=accounts(_account(Path(path), n, table), table, features),
         **parts,
     )
 
@@ -105,15 +92,28 @@ def write_mtx(graph: Graph, path: PathLike) -> None:
         )
 
 
+def _are_rows(numbers: NDArray[np.int64]) -> bool:
+    """Tell whether ids are the row numbers 0 … n−1 in some order."""
+    return np.array_equal(np.sort(numbers), np.arange(len(numbers)))
+
+
+def _account(path: Path, n: int, table: NodeTable | None) -> str:
+    if table is None:
+        return f"{path.name}: a matrix of {n:,} rows, which are nodes 0 … {n - 1}."
+    numbers = as_integers(table.ids)
+    how = "in the order" if numbers is None or not _are_rows(numbers) else "by the row numbers"
+    return f"{path.name}: a matrix of {n:,} rows, joined to the node table {how} of its ids."
+
+
 def _matched(matrix: Any, table: NodeTable, path: PathLike | None) -> tuple[Any, dict[str, Any]]:
     """Return the matrix in the order of the table, and what the table says."""
     n = matrix.shape[0]
     if len(table.ids) != n:
         raise GraphError(
-            f"{path} must have one row a node; got {len(table.ids):,} rows for {n:,} nodes."
+            f"{path} must have one row per node; got {len(table.ids):,} rows for {n:,} nodes."
         )
     numbers = as_integers(table.ids)
-    if numbers is not None and np.array_equal(np.sort(numbers), np.arange(n)):
+    if numbers is not None and _are_rows(numbers):
         rows = sp.csr_array(matrix)
         matrix = rows[numbers][:, numbers] if rows.shape == (n, n) else rows
     return matrix, {

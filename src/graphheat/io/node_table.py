@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Unpack
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphheat.errors import FileFormatError, GraphError
-from graphheat.io.table import MISSING, Table, as_integers, named, open_table
+from graphheat.errors import FileFormatError, GraphError, ParameterError
+from graphheat.io.table import (
+    MISSING,
+    Table,
+    as_integers,
+    is_number,
+    is_unnamed,
+    named,
+    open_table,
+    row_indices,
+)
+from graphheat.io.table_options import ColumnOptions, NodeOptions, PathLike, chosen, option_names
 
 ID_NAMES = ("id", "node", "node_id", "name")
 LABEL_NAMES = ("label", "class", "y", "target")
@@ -22,13 +33,21 @@ SPLIT_NAMES = {
 }  # fmt: skip
 NO_SPLIT = MISSING | {"none", "unlabelled", "unlabeled"}
 DENSE_CATEGORIES = 64  # more one-hot columns than this are kept sparse
+MOST_BROKEN_CLASSES = 10  # more distinct labels such as 12.5 than this are measurements
+
+# A number with a decimal point or comma, thousands apart or not; and one that is not whole.
+_MEASUREMENT = re.compile(
+    r"[+-]?([0-9]*[.,]?[0-9]+|[0-9]{1,3}(,[0-9]{3})+\.?[0-9]*)([eE][+-]?[0-9]+)?"
+)
+_BROKEN = re.compile(r"[.,][0-9]*[1-9]|[eE]-")
 
 
 @dataclass(frozen=True)
 class NodeTable:
-    """What a node table says, one row a node; ids are still as written.
+    """What a node table says, one row per node; ids are still as written.
 
-    ``id_column`` is the name that stands over the ids.
+    ``id_column`` is the name that stands over the ids, ``account`` a sentence on which column was
+    taken for what.
     """
 
     id_column: str
@@ -37,21 +56,41 @@ class NodeTable:
     split: dict[str, NDArray[np.int64]]
     titles: list[str] | None
     features: Any
+    account: str
+
+
+def read_nodes(nodes: PathLike | None, options: Mapping[str, Any]) -> NodeTable | None:
+    """Read the node table of a graph; None without one.
+
+    With a file of ``features`` among the options the table gives no columns: ``columns`` and
+    ``categorical`` are then those of that file.
+    """
+    given = chosen(NodeOptions, options)
+    beside = options.get("features") is not None
+    if nodes is not None:
+        nothing: dict[str, Any] = {"columns": [], "categorical": ()} if beside else {}
+        return read_node_table(nodes, **{**given, **nothing})
+    elsewhere = option_names(ColumnOptions) if beside else ("delimiter",)
+    for option, value in given.items():
+        if option not in elsewhere and len(value):
+            raise ParameterError(f"{option} names a column of the node table; pass nodes=….")
+    return None
+
+
+def accounts(edges: str, table: NodeTable | None, features: PathLike | None) -> tuple[str, ...]:
+    """Return what a reader took for what: a sentence on the edges, and one on the nodes."""
+    if features is None:
+        return (edges,) if table is None else (edges, table.account)
+    source = f"features are from {Path(features).name}."
+    if table is None:
+        return edges, source[0].upper() + source[1:]
+    return edges, f"{table.account.removesuffix('.')}; {source}"
 
 
 def read_node_table(
-    path: str | os.PathLike[str],
-    *,
-    id: str | None = None,
-    label: str | None = None,
-    split: str | None = None,
-    title: str | None = None,
-    columns: Sequence[str] | None = None,
-    categorical: Sequence[str] = (),
-    delimiter: str | None = None,
-    words: bool = True,
+    path: PathLike, *, words: bool = True, **options: Unpack[NodeOptions]
 ) -> NodeTable:
-    r"""Read a table with a header row and one row a node.
+    r"""Read a table with a header row and one row per node.
 
     Parameters
     ----------
@@ -64,7 +103,7 @@ def read_node_table(
     columns
         The feature columns; by default all others. They must be numeric.
     categorical
-        Columns to turn into one 0/1 column a value; a missing value is 0 in all of them.
+        Columns to turn into one 0/1 column per value; a missing value is 0 in all of them.
     words
         False: a file of features alone, where only ids are looked for by default.
 
@@ -77,10 +116,17 @@ def read_node_table(
     >>> table.ids, table.labels.tolist(), table.features.tolist()
     (['ann', 'bob'], ['tea', None], [[31.0], [28.0]])
     """
-    table = open_table(path, delimiter)
+    id, label, split = options.get("id"), options.get("label"), options.get("split")
+    title, columns = options.get("title"), options.get("columns")
+    categorical = options.get("categorical") or ()
+    table = open_table(path, options.get("delimiter"))
     _check_names(table)
-    id = _column(table, "id", id) or _default(table, ID_NAMES, label, split, title)
-    id = id or next((name for name in table.first if name != label), table.first[0])
+    indices, blank = _set_aside(table)
+    id = _column(table, "id", id)
+    if id is None:
+        said = (label, split, title)
+        features = (*blank, *(columns or ()), *categorical)
+        id = _default(table, ID_NAMES, *said) or _id_column(table, said, features, indices)
     label = _column(table, "label", label) or (_default(table, LABEL_NAMES, id) if words else None)
     title = _column(table, "title", title) or (_default(table, ("title",), id) if words else None)
     guess = _default(table, ("split",), id, label) if words and split is None else None
@@ -95,17 +141,75 @@ def read_node_table(
         taken.remove(split)  # a column that only happens to be called split
         frame = table.columns([*taken, *categorical])
     if columns is None:
-        columns = [name for name in table.first if name not in taken]
+        columns = [name for name in table.first if name not in (*taken, *indices, *blank)]
     else:
         columns = [*columns, *(name for name in categorical if name not in columns)]
     return NodeTable(
         id_column=id,
         ids=ids,
-        labels=None if label is None else _labels(frame[label]),
+        labels=None if label is None else _labels(frame[label], table, label),
         split=members or {},
         titles=None if title is None else frame[title].tolist(),
         features=_features(frame, columns, categorical, ids, table),
+        account=_account(table, (id, label, split if members else None, title), columns, indices),
     )
+
+
+def _set_aside(table: Table) -> tuple[list[str], list[str]]:
+    """Return the unnamed columns that are a row index, and those that hold nothing."""
+    unnamed = [name for name in table.first if is_unnamed(name)]
+    if not unnamed:
+        return [], []
+    frame = table.columns(unnamed)
+    found = row_indices(table.first, lambda place: frame[table.first[place]])
+    indices = [table.first[place] for place in found]
+    blank = [name for name in unnamed if name == "" and not frame[name].str.strip().any()]
+    return indices, blank
+
+
+def _id_column(
+    table: Table,
+    said: Sequence[str | None],
+    features: Sequence[str],
+    indices: Sequence[str],
+) -> str:
+    """Return the column of the ids where none has a usual name: the first that is not the label.
+
+    Behind a row index it is the next column, if that has a name for every node or is called
+    something id; otherwise the row index itself.
+    """
+    if not indices:
+        return next((name for name in table.first if name != said[0]), table.first[0])
+    usual = (*LABEL_NAMES, "title", "split")
+    taken = (*said, *features, *indices)
+    free = [name for name in table.first if name not in taken and name.lower() not in usual]
+    if free:
+        cells = table.columns(free[:1])[free[0]].str.strip().tolist()
+        numbers = any(map(is_number, cells)) and not free[0].lower().endswith("id")
+        if len(set(cells)) == len(cells) and not numbers and not MISSING.intersection(cells):
+            return free[0]
+    return indices[0]
+
+
+def _account(
+    table: Table,
+    columns: tuple[str, str | None, str | None, str | None],
+    features: Sequence[str],
+    indices: Sequence[str],
+) -> str:
+    id = "the row index" if columns[0] in indices else named([columns[0]])
+    parts = [f"{id} is the id"]
+    for name, part in zip(columns[1:], ("label", "split", "title"), strict=True):
+        if name is not None:
+            parts.append(f"{named([name])} the {part}")
+    count = "1 column is a feature" if len(features) == 1 else f"{len(features)} are features"
+    parts.append(f"{count} ({named(features, 3)})" if features else "no column is a feature")
+    used = {*columns, *features, *indices}
+    left = [name for name in table.first if name not in used and not is_unnamed(name)]
+    without = [named(left, 3)] if left else []
+    without += ["the row index"] if set(indices) - {*columns, *features} else []
+    omitted = f"; left out: {' and '.join(without)}" if without else ""
+    return f"{table.path.name}: {', '.join(parts)}{omitted}."
 
 
 def _check_names(table: Table) -> None:
@@ -134,7 +238,7 @@ def _default(table: Table, names: Sequence[str], *taken: str | None) -> str | No
 def _ids(cells: Any, table: Table) -> list[str]:
     ids: list[str] = cells.str.strip().tolist()
     if not ids:
-        raise FileFormatError(f"{table.path} has a header but no rows; it needs one row a node.")
+        raise FileFormatError(f"{table.path} has a header but no rows; it needs one row per node.")
     seen: set[str] = set()
     for row, node in enumerate(ids):
         if node == "":
@@ -148,8 +252,9 @@ def _ids(cells: Any, table: Table) -> list[str]:
     return ids
 
 
-def _labels(cells: Any) -> NDArray[Any]:
+def _labels(cells: Any, table: Table, column: str) -> NDArray[Any]:
     names = [None if name in MISSING else name for name in cells.str.strip()]
+    _check_classes({name for name in names if name is not None}, table, column)
     codes = as_integers([name for name in names if name is not None])
     labels = np.array(names, dtype=object)
     if codes is not None:
@@ -157,24 +262,37 @@ def _labels(cells: Any) -> NDArray[Any]:
     return labels
 
 
+def _check_classes(names: set[str], table: Table, column: str) -> None:
+    """Raise when labels are measurements: all numbers, and many of them not whole."""
+    if not all(_MEASUREMENT.fullmatch(name) for name in names):
+        return
+    broken = sorted(name for name in names if _BROKEN.search(name))
+    if len(broken) > MOST_BROKEN_CLASSES:
+        raise GraphError(
+            f"Column {column!r} of {table.path} was taken for the label, but it holds numbers, "
+            f"not classes: {len(broken):,} distinct values are not whole (such as {broken[0]!r}). "
+            "Name another column with label=…, or sort the values into classes first."
+        )
+
+
 def _split(
     cells: Any, ids: list[str], table: Table, *, guessed: bool
 ) -> dict[str, NDArray[np.int64]] | None:
-    roles = [
-        None if role in NO_SPLIT or role.lower() in NO_SPLIT else role
-        for role in cells.str.strip().tolist()
+    names = [
+        None if name in NO_SPLIT or name.lower() in NO_SPLIT else name
+        for name in cells.str.strip().tolist()
     ]
     parts: dict[str, list[int]] = {}
-    for index, role in enumerate(roles):
-        if role is None:
+    for index, name in enumerate(names):
+        if name is None:
             continue
-        part = SPLIT_NAMES.get(role.lower())
+        part = SPLIT_NAMES.get(name.lower())
         if part is None:
             if guessed:
                 return None
             raise GraphError(
                 f"The split column of {table.path} must hold train, val, calibration, test or "
-                f"nothing; got {role!r} for node {ids[index]!r}."
+                f"nothing; got {name!r} for node {ids[index]!r}."
             )
         parts.setdefault(part, []).append(index)
     order = [part for part in ("train", "val", "calibration", "test") if part in parts]

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from graphheat.errors import FileFormatError, GraphError, GraphHeatError
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import Duplicates, from_pairs
-from graphheat.io.archive import read_archive
+from graphheat.io.archive import read_archive, reason_of
 from graphheat.io.atomic import replacing
+from graphheat.io.table import named
 
 SCHEMA = "graphheat.graph/1"
+SPLIT = ("train", "val", "calibration", "test")
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -96,7 +98,7 @@ def read_npz(
         raise
     except (KeyError, IndexError, ValueError, TypeError) as error:
         raise FileFormatError(
-            f"{path} is not a whole graph archive: {_reason(error)}. Write it again."
+            f"{path} is not a whole graph archive: {reason_of(error)}. Write it again."
         ) from error
     if "labels" in more:
         parts.pop("classes", None)
@@ -110,11 +112,15 @@ def _parts(arrays: Arrays, path: Path, duplicates: Duplicates) -> dict[str, Any]
             raise FileFormatError(
                 f"{path} is of schema {schema!r}; this version reads {SCHEMA!r}. Update graphheat."
             )
-        return _unpack(arrays)
+        parts = _unpack(arrays)
+        held = [part for part in ("features", "labels", "split") if _holds(parts, part)]
+        what = f"a graph with {', '.join(held)}" if held else "a graph of edges alone"
+        return {**parts, "account": (f"{path.name}: {what}.",)}
     if "edge_index" in arrays:
-        return _from_edge_index(arrays, duplicates)
+        return _from_edge_index(arrays, duplicates) | {"account": (_account(arrays, path),)}
     if "format" in arrays and "shape" in arrays:
-        return {"adjacency": sp.load_npz(path)}
+        alone = f"{path.name}: a sparse matrix, taken for the edges of nodes 0, 1, 2, …."
+        return {"adjacency": sp.load_npz(path), "account": (alone,)}
     found = ", ".join(sorted(arrays)) or "nothing"
     raise FileFormatError(
         f"{path} must be a graphheat graph, a scipy.sparse.save_npz file or an archive with "
@@ -122,10 +128,10 @@ def _parts(arrays: Arrays, path: Path, duplicates: Duplicates) -> dict[str, Any]
     )
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, KeyError):
-        return f"it lacks {error.args[0]!r}"
-    return str(error).rstrip(".") or type(error).__name__
+def _holds(parts: dict[str, Any], part: str) -> bool:
+    if part == "labels":
+        return bool(parts["classes"])
+    return parts[part] is not None and (part != "split" or bool(parts[part]))
 
 
 # ---------------------------------------------------------------------- our layout
@@ -233,6 +239,17 @@ def _plain_classes(classes: tuple[Any, ...]) -> list[Any]:
 # ------------------------------------------------------------------- others' layouts
 
 
+def _account(arrays: Arrays, path: Path) -> str:
+    """Return which arrays of an archive with an edge_index were taken, and which left out."""
+    features = ("x", "x_data", "x_indices", "x_indptr", "x_shape")
+    split = [f"{part}_{kind}" for part in SPLIT for kind in ("mask", "idx")]
+    known = ("edge_index", "edge_weight", "num_nodes", "y", *features, *split)
+    taken = [name for name in known if name in arrays and name not in features[2:]]
+    left = sorted(arrays.keys() - set(known))
+    omitted = f"; left out: {named(left, 3)}" if left else ""
+    return f"{path.name}: taken from {', '.join(taken)}{omitted}."
+
+
 def _from_edge_index(arrays: Arrays, duplicates: Duplicates) -> dict[str, Any]:
     pairs = arrays["edge_index"]
     if pairs.ndim != 2 or pairs.shape[0] != 2 or (pairs.size and pairs.dtype.kind not in "iu"):
@@ -267,7 +284,7 @@ def _from_edge_index(arrays: Arrays, duplicates: Duplicates) -> dict[str, Any]:
         "labels": labels,
         "split": {
             name: arrays[f"{name}_{kind}"]
-            for name in ("train", "val", "calibration", "test")
+            for name in SPLIT
             for kind in ("mask", "idx")
             if f"{name}_{kind}" in arrays
         },

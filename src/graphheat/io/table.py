@@ -7,7 +7,7 @@ import io
 import os
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphheat.errors import FileFormatError
-from graphheat.io.archive import existing_file
+from graphheat.io.archive import existing_file, reason_of
 
 # What pandas and its users write for "no value".
 MISSING = frozenset(
@@ -24,12 +24,58 @@ MISSING = frozenset(
 )
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+_UNNAMED = re.compile(r"|Unnamed: [0-9]+")  # the second is what pandas makes of the first
 _SPACES = r"\s+"
 
 
 def is_integer(cell: str) -> bool:
     """Tell whether ``cell`` is an integer as Python writes it: "12", but not "012" or "1.0"."""
     return _INTEGER.fullmatch(cell) is not None
+
+
+def is_number(cell: str) -> bool:
+    """Tell whether ``cell`` is a number in plain digits: "1e-3", but not "1_000" or "١"."""
+    if "_" in cell or not cell.isascii():
+        return False
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def is_unnamed(name: str) -> bool:
+    """Tell whether a column has no name, or the one that pandas gives it then."""
+    return _UNNAMED.fullmatch(name) is not None
+
+
+def is_row_index(name: str, cells: Iterable[str]) -> bool:
+    """Tell whether a column is a table's row index: without a name, and whole numbers that differ.
+
+    ``DataFrame.to_csv`` writes one (0, 1, 2, …, or what is left of that after a selection) unless
+    it is told ``index=False``.
+
+    Examples
+    --------
+    >>> is_row_index("", ["0", "1", "2"]), is_row_index("age", ["0", "1", "2"])
+    (True, False)
+    """
+    if not is_unnamed(name):
+        return False
+    seen: set[str] = set()
+    for cell in map(str.strip, cells):
+        if cell in seen or not is_integer(cell):
+            return False
+        seen.add(cell)
+    return bool(seen)
+
+
+def row_indices(names: Sequence[str], cells: Callable[[int], Iterable[str]]) -> list[int]:
+    """Return which of a table's first columns are row indices; ``cells`` gives a column's cells."""
+    found: list[int] = []
+    while len(found) < len(names) and is_row_index(names[len(found)], cells(len(found))):
+        found.append(len(found))
+    return found
 
 
 def as_integers(cells: Sequence[str]) -> NDArray[np.int64] | None:
@@ -51,8 +97,11 @@ def as_integers(cells: Sequence[str]) -> NDArray[np.int64] | None:
 
 
 def named(names: Sequence[Any], most: int = 5) -> str:
-    """Return the first few names for a message."""
-    return ", ".join(repr(name) for name in names[:most]) + (", …" if len(names) > most else "")
+    """Return the first few names for a message, long ones cut."""
+    shown = [
+        name[:60] + "…" if isinstance(name, str) and len(name) > 60 else name for name in names
+    ]
+    return ", ".join(map(repr, shown[:most])) + (", …" if len(names) > most else "")
 
 
 @dataclass(frozen=True)
@@ -134,6 +183,8 @@ def open_table(path: str | os.PathLike[str], delimiter: str | None = None) -> Ta
         raise FileFormatError(
             f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8."
         ) from None
+    if text.startswith("%%MatrixMarket"):
+        raise FileFormatError(f"{path} is a Matrix Market file; give it the suffix .mtx.")
     for skipped, line in enumerate(io.StringIO(text, newline=None)):
         if line.strip() and not line.lstrip().startswith(("#", "%")):
             return _table(path, line.rstrip("\n"), delimiter, skipped, text)
@@ -170,5 +221,5 @@ def _guarded(parse: Callable[[], Any], path: Path) -> Any:
             f"{path} has rows with more cells than its first row; every row needs as many."
         ) from None
     except (ParserError, ValueError, OverflowError) as error:
-        reason = str(error).strip().removeprefix("Error tokenizing data. C error: ")
-        raise FileFormatError(f"{path} is not a table: {reason.rstrip('.')}.") from None
+        reason = reason_of(error).removeprefix("Error tokenizing data. C error: ")
+        raise FileFormatError(f"{path} is not a table: {reason}.") from None

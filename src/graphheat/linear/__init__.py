@@ -1,7 +1,7 @@
-"""Heat and a linear classifier: labels in seconds, with s and L2 chosen along one path of heat."""
+"""Heat and a linear classifier: labels in seconds, with s and L2 chosen on one diffusion."""
 
-from graphheat.linear.fitting import fit_linear
-from graphheat.linear.inference import linear_predictions_on, linear_probabilities_on
-from graphheat.linear.run import LinearRun
+from graphheat.linear.grid import Candidate, GridSearch
+from graphheat.linear.linear_fit import fit_linear
+from graphheat.linear.linear_run import LinearRun, LinearSettings
 
-__all__ = ["LinearRun", "fit_linear", "linear_predictions_on", "linear_probabilities_on"]
+__all__ = ["Candidate", "GridSearch", "LinearRun", "LinearSettings", "fit_linear"]

@@ -3,7 +3,15 @@
 With A + I in place of A and H = e^{-sL} its heat kernel, heat brings a node v the mean of all
 features with its row of H as weights: h_v = Σ_w H_vw x_w / Σ_w H_vw. Without the division features
 would grow with a node's degree, which tells nothing of its class. A node's diffused features are
-θ·x_v + (1 − θ)·h_v: as in the paper's layers, heat comes beside what a node has of its own.
+θ·x_v + (1 − θ)·h_v: the self weight θ is a skip
+connection, as in the paper's layers.
+
+References
+----------
+F. Wu, A. Souza, T. Zhang et al.: Simplifying Graph Convolutional Networks, ICML 2019 (SGC):
+diffusion before a linear model.
+Y. Wang, Y. Wang, J. Yang, Z. Lin: Dissecting the Diffusion Process in Linear Graph Convolutional
+Networks, NeurIPS 2021 (DGC): a continuous diffusion time.
 """
 
 from __future__ import annotations
@@ -17,12 +25,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphheat.errors import GraphError
+from graphheat.features import Scaling
 from graphheat.graph import Graph
+from graphheat.graph.feature_matrix import Features
 from graphheat.heat import HeatKernel
-from graphheat.nn import SparseFeatures
-from graphheat.training.scaling import Scaling
+from graphheat.heat.engines import ONE_OFF
 
 Array = NDArray[np.float64]
+Matrix = Array | sp.csr_array  # dense, or compressed by row
 
 SELF_LOOPS = 1.0
 TOL = 1e-7  # of what a run keeps
@@ -40,24 +50,32 @@ class Diffusion:
         With features.
     scaling
         How its features are scaled before.
-    own
-        θ, the share of a node's own features that is not diffused, in [0, 1).
+    self_weight
+        θ, the weight of a node's own features beside the diffused ones, in [0, 1).
     """
 
     def __init__(
-        self, graph: Graph, scaling: Scaling, *, own: float = 0.0, threads: int | None = None
+        self,
+        graph: Graph,
+        scaling: Scaling,
+        *,
+        self_weight: float = 0.0,
+        threads: int | None = None,
     ) -> None:
-        self.graph, self.scaling, self.own, self.threads = graph, scaling, own, threads
+        self.graph, self.scaling, self.threads = graph, scaling, threads
+        self.self_weight = self_weight
         self.features = scaled_features(graph, scaling)
 
-    def keeping(self, own: float) -> Diffusion:
-        """Return the same with another share that is not diffused."""
+    def keeping(self, self_weight: float) -> Diffusion:
+        """Return the same with another self weight."""
         other = copy.copy(self)
-        other.own = own
+        other.self_weight = self_weight
         return other
 
     def _kernel(self, s: float, tol: float) -> HeatKernel:
-        return HeatKernel(self.graph, s, tol=tol, self_loops=SELF_LOOPS, threads=self.threads)
+        return HeatKernel(
+            self.graph, s, tol=tol, self_loops=SELF_LOOPS, engine=ONE_OFF, threads=self.threads
+        )
 
     def noise(self, tol: float) -> float:
         """Return how far a diffused row may be off, as a length."""
@@ -68,14 +86,14 @@ class Diffusion:
         """Return the diffused columns, shape (n, k)."""
         with_ones = np.column_stack([block, np.ones(self.graph.n)])
         heat = np.asarray(self._kernel(s, TOL).apply(with_ones), dtype=np.float64)
-        return beside(block, heat[:, :-1] / heat[:, -1:], self.own)
+        return beside(block, heat[:, :-1] / heat[:, -1:], self.self_weight)
 
     def weights(self, nodes: NDArray[np.int64], s: float) -> Array:
         """Return what every node's features count for in those of ``nodes``, shape (k, n)."""
         units = np.zeros((self.graph.n, len(nodes)))
         units[nodes, np.arange(len(nodes))] = 1.0
         heat = np.asarray(self._kernel(s, TOL).apply(units), dtype=np.float64).T
-        return beside(units.T, heat / heat.sum(axis=1, keepdims=True), self.own)
+        return beside(units.T, heat / heat.sum(axis=1, keepdims=True), self.self_weight)
 
     def heat_from(self, nodes: NDArray[np.int64], s: float) -> Array:
         """Return the heat that arrives at each node from ``nodes``, 1 at each, shape (n,)."""
@@ -96,10 +114,10 @@ class Diffusion:
     def path(
         self, nodes: NDArray[np.int64], times: NDArray[np.float64], shares: tuple[float, ...]
     ) -> Iterator[list[NDArray[Any]]]:
-        """Yield, for each time, the diffused features of ``nodes`` for each share of their own.
+        """Yield, for each time, the diffused features of ``nodes`` for each self weight.
 
-        Each of shape (k, f), float32. All shares and times have one diffusion in common; where that
-        would take much memory, a few times have one.
+        Each of shape (k, f), float32. One diffusion serves all self weights and times; where that
+        would take much memory, one serves a few times.
         """
         features = self.features.astype(np.float32)
         ones = np.ones(self.graph.n, dtype=np.float32)
@@ -123,19 +141,22 @@ def beside(x: NDArray[Any], heat: NDArray[Any], own: float) -> NDArray[Any]:
     return own * x + (1.0 - own) * heat if own else heat
 
 
-def scaled_features(graph: Graph, scaling: Scaling) -> Any:
-    """Return the scaled features, shape (n, f), float64: by row compressed, or dense."""
+def check_features(graph: Graph) -> Features:
+    """Return what is diffused, or raise where there is nothing."""
     if graph.features is None:
         raise GraphError(
             f"{graph.name} has no features, and the linear recipe has nothing to diffuse. Use "
             "HeatLabelSpreading, or recipe 'lp', which need none."
         )
-    x = scaling.apply(graph.features)
-    matrix: Any = x.to_scipy() if isinstance(x, SparseFeatures) else x.numpy()
-    return matrix.astype(np.float64)
+    return graph.features
 
 
-def dense_rows(features: Any, nodes: NDArray[np.int64]) -> Array:
+def scaled_features(graph: Graph, scaling: Scaling) -> Matrix:
+    """Return the scaled features, shape (n, f), float64: by row compressed, or dense."""
+    return scaling.apply(check_features(graph)).astype(np.float64)
+
+
+def dense_rows(features: Matrix, nodes: NDArray[np.int64]) -> Array:
     """Return rows of a matrix, dense, shape (k, f)."""
     chosen = features[nodes]
     return np.asarray(chosen.toarray() if sp.issparse(chosen) else chosen, dtype=np.float64)

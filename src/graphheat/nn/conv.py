@@ -14,6 +14,8 @@ from graphheat.graph.foreign import edge_index_to_scipy
 from graphheat.nn.features import SparseFeatures
 from graphheat.nn.operator import HeatOperator, heat_operator
 
+Key = tuple[int, torch.dtype, Tensor, Tensor | None]  # what an operator was built from
+
 
 class HeatConv(nn.Module):
     r"""Graph convolution with the heat kernel.
@@ -97,7 +99,7 @@ class HeatConv(nn.Module):
         self.weight = nn.Parameter(torch.empty(self.K, in_channels, out_channels))
         self.bias = nn.Parameter(torch.empty(out_channels)) if bias else None
         self.raw_s = nn.Parameter(torch.empty(())) if learn_s else None
-        self._cache: tuple[tuple[Any, ...], HeatOperator] | None = None
+        self._cache: tuple[Key, HeatOperator] | None = None
         self.reset_parameters()
 
     @property
@@ -138,7 +140,7 @@ class HeatConv(nn.Module):
             )
         if x.size(0) != operator.n:
             raise ParameterError(
-                f"x must have one row a node; got {x.size(0)} for {operator.n} nodes."
+                f"x must have one row per node; got {x.size(0)} for {operator.n} nodes."
             )
         # Multiply first: the products then have out_channels columns, not in_channels.
         joined = x @ self.weight.permute(1, 0, 2).reshape(self.in_channels, -1)
@@ -174,14 +176,15 @@ class HeatConv(nn.Module):
 
     def __getstate__(self) -> dict[str, Any]:
         # torch can neither copy nor pickle CSR tensors; the operator is built again when needed.
-        return {**super().__getstate__(), "_cache": None}
+        state = super().__getstate__()  # type: ignore[no-untyped-call]  # torch's has no types
+        return {**state, "_cache": None}
 
     def extra_repr(self) -> str:
         """Return what ``repr`` shows."""
         return f"{self.in_channels}, {self.out_channels}, s={self.s:g}, K={self.K}, eps={self.eps}"
 
 
-def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+def _same(a: Key, b: Key) -> bool:
     for x, y in zip(a, b, strict=True):
         if isinstance(x, Tensor) and isinstance(y, Tensor):
             if not torch.equal(x, y):

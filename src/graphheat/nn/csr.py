@@ -31,4 +31,5 @@ def to_torch(matrix: sp.csr_array, dtype: torch.dtype) -> Tensor:
 def to_scipy(tensor: Tensor) -> sp.csr_array:
     """Return a torch CSR tensor as a SciPy array on the same memory."""
     parts = tensor.values().numpy(), tensor.col_indices().numpy(), tensor.crow_indices().numpy()
-    return sp.csr_array(parts, shape=tuple(tensor.shape))
+    n, m = tensor.shape
+    return sp.csr_array(parts, shape=(n, m))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from graphheat.graph.feature_matrix import Features
 from graphheat.nn.csr import csr_tensor
 
 
@@ -44,7 +45,7 @@ class SparseFeatures:
     values: Tensor
 
     @classmethod
-    def from_scipy(cls, matrix: Any, dtype: torch.dtype = torch.float32) -> SparseFeatures:
+    def from_scipy(cls, matrix: sp.csr_array, dtype: torch.dtype = torch.float32) -> SparseFeatures:
         """Lay out a SciPy sparse matrix, shape (n, f), and its transpose."""
         rows = sp.csr_array(matrix)
         rows.sum_duplicates()
@@ -87,7 +88,29 @@ class SparseFeatures:
         return replace(self, values=torch.nn.functional.dropout(self.values, p))
 
     def __matmul__(self, weight: Tensor) -> Tensor:
-        return _FeatureProduct.apply(weight, self)
+        product: Tensor = _FeatureProduct.apply(weight, self)
+        return product
+
+
+Input = Tensor | SparseFeatures
+
+
+def as_input(features: Features) -> Input:
+    """Return scaled features, shape (n, f), as torch takes them: sparse ones stay sparse."""
+    if sp.issparse(features):
+        return SparseFeatures.from_scipy(features)
+    return torch.tensor(features, dtype=torch.float32)
+
+
+@overload
+def dropout(x: Tensor, p: float, training: bool) -> Tensor: ...
+@overload
+def dropout(x: SparseFeatures, p: float, training: bool) -> SparseFeatures: ...
+def dropout(x: Input, p: float, training: bool) -> Input:
+    """Drop values (of sparse features: non-zeros) with probability ``p``, and scale the others."""
+    if isinstance(x, SparseFeatures):
+        return x.dropout(p, training)
+    return torch.nn.functional.dropout(x, p, training)
 
 
 class _FeatureProduct(torch.autograd.Function):
@@ -100,7 +123,7 @@ class _FeatureProduct(torch.autograd.Function):
         return csr_tensor(p.crow, p.col, x.values, p.shape) @ weight
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         p = ctx.x.pattern
         transposed = csr_tensor(p.crow_t, p.col_t, ctx.x.values[p.to_t], p.shape[::-1])
         return transposed @ grad.contiguous(), None

@@ -6,7 +6,7 @@ twins themselves. With B, shape (n, classes), saying which node is in which clas
 
     H = B Ĥ Bᵀ + diag(d),
 
-where Ĥ holds one row a class and d what a node's own entry has beyond that of its twins. Pubmed's
+where Ĥ holds one row per class and d what a node's own entry has beyond that of its twins. Pubmed's
 kernel has 30.5 million entries and Ĥ 19.8 million; in an order in which neighbours are close, a
 product then takes less than half of the time.
 """
@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from graphheat.heat.ordering import order
+from graphheat.heat.engines.numba.ordering import order
 from graphheat.nn.csr import to_scipy, to_torch
 
 WORTHWHILE = 0.8  # of the entries left: above that, the detour over classes costs what it saves
@@ -118,7 +118,7 @@ def _compact(
 def _same(
     H: sp.csr_array, compact: sp.csr_array, label: NDArray[np.int64], own: NDArray[np.floating]
 ) -> bool:
-    """Whether both ways give the same product with a random vector, within float32's rounding."""
+    """Whether both layouts give a random vector the same product, but for float32's rounding."""
     x = np.random.default_rng(0).random(len(label))
     exact = H.astype(np.float64) @ x
     folded = np.bincount(label, weights=x, minlength=compact.shape[0])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from torch import Tensor, nn
-from torch.nn.functional import dropout, relu
+from torch.nn.functional import relu
 
 from graphheat.checks import check_number
 from graphheat.nn.conv import HeatConv
-from graphheat.nn.features import SparseFeatures
+from graphheat.nn.features import SparseFeatures, dropout
 from graphheat.nn.operator import HeatOperator
 
 
@@ -86,10 +86,7 @@ class GraphHeat(nn.Module):
         if not isinstance(edge_index, HeatOperator):
             # One operator serves both layers.
             edge_index = self.first._operator(x, edge_index, edge_weight)
-        if isinstance(x, SparseFeatures):
-            x = x.dropout(self.dropout, self.training)
-        else:
-            x = dropout(x, self.dropout, self.training)
-        hidden = relu(self.first(x, edge_index))
+        hidden = relu(self.first(dropout(x, self.dropout, self.training), edge_index))
         hidden = dropout(hidden, self.dropout, self.training)
-        return self.second(hidden, edge_index if last is None else last)
+        logits: Tensor = self.second(hidden, edge_index if last is None else last)
+        return logits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,13 +17,13 @@ from graphheat.checks import check_choice, check_count, check_eps, check_s
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import validate, without_diagonal
-from graphheat.heat import HeatKernel, compiled, normalized_adjacency
-from graphheat.heat.chebyshev import Expansion, expand
-from graphheat.heat.choice import numba_is_there
-from graphheat.heat.kernel import Progress
+from graphheat.heat import HeatKernel, normalized_adjacency
 from graphheat.heat.laplacian import Isolated
+from graphheat.heat.series import SINGLE, ChebyshevSeries, heat_series
 from graphheat.nn.csr import to_torch
 from graphheat.nn.kernel_matrix import KernelMatrix
+from graphheat.nn.torch_engine import TorchEngine
+from graphheat.progress import Progress
 
 Multiply = Callable[[Tensor], Tensor]
 
@@ -43,8 +43,8 @@ class HeatOperator:
         The precision of the products.
     nnz
         Stored numbers: of the kernel matrices (explicit) or of S (implicit).
-    method
-        How the kernel matrices were computed, or ``"implicit"``.
+    engine
+        What computed the kernel matrices, or ``"implicit"``.
     """
 
     def __init__(
@@ -57,16 +57,21 @@ class HeatOperator:
         tol: float,
         dtype: torch.dtype,
         *,
-        series: _Series | None = None,
-        expansion: Expansion | None = None,
-        method: str = "implicit",
+        products: TorchEngine | None = None,
+        series: ChebyshevSeries | None = None,
+        engine: str = "implicit",
     ) -> None:
         self.n, self.K, self.s, self.eps, self.tol, self.dtype = n, K, s, eps, tol, dtype
-        self.method = method
+        self.engine = engine
         self._matrices = matrices  # none for K = 1 and a threshold, and for implicit products
+        self._products = products
         self._series = series
-        self._expansion = expansion
-        self.nnz = sum(each.nnz for each in (matrices if series is None else [series.matrix]))
+        self.nnz = sum(each.nnz for each in (matrices if products is None else [products.operand]))
+
+    @property
+    def method(self) -> str:
+        """The engine, by its earlier name."""
+        return self.engine
 
     def __call__(self, terms: list[Tensor], s: Tensor | None = None) -> Tensor:
         """Return Σ_k e^{-ksL} terms[k].
@@ -100,12 +105,13 @@ class HeatOperator:
         return _RowOperator(self, index)
 
     def _diffuse(self, x: Tensor, s: Tensor | None) -> Tensor:
-        series = self._series
+        assert self._products is not None  # implicit operators have them
         if s is not None:
-            return _DiffusionInTime.apply(x, s, series, self.tol)
-        if self._expansion is None:
-            self._expansion = expand(self.s, self.tol, 1)
-        return symmetric_product(x, partial(series, expansion=self._expansion))
+            diffused: Tensor = _DiffusionInTime.apply(x, s, self._products, self.tol)
+            return diffused
+        if self._series is None:
+            self._series = heat_series(self.s, self.tol, 1)
+        return symmetric_product(x, partial(self._products.apply, series=self._series))
 
 
 class _RowOperator(HeatOperator):
@@ -113,7 +119,7 @@ class _RowOperator(HeatOperator):
 
     def __init__(self, whole: HeatOperator, index: Tensor) -> None:
         self.n, self.K, self.s, self.eps = whole.n, whole.K, whole.s, whole.eps
-        self.tol, self.dtype, self.method = whole.tol, whole.dtype, whole.method
+        self.tol, self.dtype, self.engine = whole.tol, whole.dtype, whole.engine
         self._whole, self._index = whole, index
         parts = [each.rows(index.numpy()) for each in whole._matrices]
         self._parts = [
@@ -161,7 +167,7 @@ def heat_operator(
         Implicit only: multiply-adds of a product from which compiled loops are used. Lower it for
         an operator that is applied thousands of times.
     progress
-        Called as ``progress(rows_done, n)`` while the last kernel is computed.
+        Called as ``progress(rows_done, n, "rows")`` while the last kernel is computed.
 
     Examples
     --------
@@ -182,21 +188,21 @@ def heat_operator(
                 "The 'zero_diagonal' parameter of HeatConv needs an explicit kernel: give eps."
             )
         S = normalized_adjacency(adjacency, self_loops=self_loops, isolated=isolated)
-        series = _Series.of(S, dtype, compiled_work)
-        return HeatOperator(n, K, s, None, [], tol, dtype, series=series)
+        products = TorchEngine.of(S, dtype, compiled_work)
+        return HeatOperator(n, K, s, None, [], tol, dtype, products=products)
     eps = check_eps(eps, "HeatConv")
-    matrices, method = [], "none"
+    matrices, engine = [], "none"
     S = normalized_adjacency(adjacency, self_loops=self_loops, isolated=isolated)
     for k in range(1, K):
         kernel = HeatKernel(
             adjacency, k * s, tol=tol, self_loops=self_loops, isolated=isolated, threads=threads
         )
         matrix = kernel.matrix(eps, progress=progress if k == K - 1 else None)
-        method = kernel.plan(eps).method
+        engine = kernel.plan(eps).engine
         if zero_diagonal:
             matrix = without_diagonal(matrix)
         matrices.append(KernelMatrix.lay_out(matrix, S, dtype))
-    return HeatOperator(n, K, s, eps, matrices, tol, dtype, method=method)
+    return HeatOperator(n, K, s, eps, matrices, tol, dtype, engine=engine)
 
 
 def powers_operator(
@@ -211,20 +217,20 @@ def powers_operator(
     S = normalized_adjacency(graph.adjacency, self_loops=self_loops)
     dtype, tol = torch.float32, 0.0
     coefficients = poly2cheb(np.full(order + 1, 1 / (order + 1)))
-    expansion = Expansion(order / 2, coefficients, np.dtype(np.float32), 0.0, 0.0)
-    series = _Series.of(S, dtype, compiled_work)
+    series = ChebyshevSeries(coefficients, SINGLE)
+    products = TorchEngine.of(S, dtype, compiled_work)
     return HeatOperator(
         graph.n, 2, order / 2, None, [], tol, dtype,
-        series=series, expansion=expansion, method="powers",
+        products=products, series=series, engine="powers",
     )  # fmt: skip
 
 
 def polynomial_product(
-    S: sp.csr_array, expansion: Expansion, *, compiled_work: float = COMPILED_WORK
+    S: sp.csr_array, series: ChebyshevSeries, *, compiled_work: float = COMPILED_WORK
 ) -> Multiply:
     """Return z ↦ Σ_k c_k T_k(S) z for dense float32 z, shape (n, c)."""
-    series = _Series.of(S, torch.float32, compiled_work)
-    return partial(series, expansion=replace(expansion, dtype=np.dtype(np.float32)))
+    products = TorchEngine.of(S, torch.float32, compiled_work)
+    return partial(products.apply, series=replace(series, dtype=SINGLE))
 
 
 def symmetric_product(x: Tensor, multiply: Multiply) -> Tensor:
@@ -246,7 +252,7 @@ class _Product(torch.autograd.Function):
         return multiply(x.contiguous())
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         return ctx.multiply_transposed(grad.contiguous()), None, None
 
 
@@ -254,51 +260,20 @@ class _DiffusionInTime(torch.autograd.Function):
     """y = e^{-sL}x with gradients in x (the same product) and in s (−L e^{-sL}x, exactly)."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, s: Tensor, series: _Series, tol: float) -> Tensor:
-        ctx.series = series
+    def forward(ctx: Any, x: Tensor, s: Tensor, products: TorchEngine, tol: float) -> Tensor:
+        ctx.products = products
         time = check_s(float(s), "HeatConv")  # training may have driven it anywhere
-        ctx.expansion = expand(time, tol, 1)
-        y = series(x.contiguous(), ctx.expansion)
+        ctx.series = heat_series(time, tol, 1)
+        y = products.apply(x.contiguous(), ctx.series)
         ctx.save_for_backward(y, s)
         return y
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         y, s = ctx.saved_tensors
         grad = grad.contiguous()
-        grad_x = ctx.series(grad, ctx.expansion) if ctx.needs_input_grad[0] else None
+        grad_x = ctx.products.apply(grad, ctx.series) if ctx.needs_input_grad[0] else None
         grad_s = None
         if ctx.needs_input_grad[1]:
-            grad_s = (-(grad * (y - ctx.series.tensor @ y)).sum()).to(s.dtype).reshape(s.shape)
+            grad_s = (-(grad * (y - ctx.products.tensor @ y)).sum()).to(s.dtype).reshape(s.shape)
         return grad_x, grad_s, None, None
-
-
-@dataclass(frozen=True)
-class _Series:
-    """Σ_k c_k T_k(S) x for dense x, shape (n, c): by torch, or compiled where that pays."""
-
-    tensor: Tensor
-    matrix: sp.csr_array
-    compiled_work: float
-
-    @classmethod
-    def of(cls, S: sp.csr_array, dtype: torch.dtype, compiled_work: float) -> _Series:
-        tensor = to_torch(S, dtype)
-        return cls(tensor, S.astype(tensor.values().numpy().dtype), compiled_work)
-
-    def __call__(self, x: Tensor, expansion: Expansion) -> Tensor:
-        work = expansion.order * self.matrix.nnz * x.shape[1]
-        if work >= self.compiled_work and x.shape[1] >= 4 and numba_is_there():
-            block, threads = x.detach().numpy(), torch.get_num_threads()
-            heat = compiled.diffuse(self.matrix, block, [expansion], threads=threads)
-            return torch.from_numpy(heat[0])
-        S, coefficients = self.tensor, expansion.coefficients
-        total = coefficients[0] * x
-        if len(coefficients) == 1:
-            return total
-        before, now = x, S @ x
-        total.add_(now, alpha=float(coefficients[1]))
-        for c in coefficients[2:]:
-            before, now = now, torch.addmm(before, S, now, beta=-1, alpha=2)
-            total.add_(now, alpha=float(c))
-        return total

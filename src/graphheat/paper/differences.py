@@ -1,4 +1,4 @@
-"""What differs from the paper, system by system, in plain words; for the page of results."""
+"""What differs from the paper, recipe by recipe; for the page of results."""
 
 from __future__ import annotations
 

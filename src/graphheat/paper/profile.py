@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from graphheat import baselines
+from graphheat import recipes
 from graphheat.paper.rows import GRAPHS, ROWS, Row, row_named
 from graphheat.paper.task import Task
-from graphheat.training.recipes import PUBLISHED
+from graphheat.recipes.network_recipe import PUBLISHED
 
 # Figure 4: accuracy on Cora over s at the paper's eps, and over eps at the paper's s.
 S_VALUES = (0.5, 1.0, 2.0, 3.5, 5.0, 7.0, 10.0)
@@ -19,9 +19,9 @@ FIGURE4_SEEDS = 5
 def full(
     seeds: int, rows: Sequence[str] | None = None, graphs: Sequence[str] = GRAPHS
 ) -> list[Task]:
-    """Return the tasks of Table 2 with ``seeds`` seeds a system, and of Figure 4.
+    """Return the tasks of Table 2 with ``seeds`` seeds per recipe, and of Figure 4.
 
-    Deterministic systems run once. The rows come in the order of the table, graph by graph from
+    Deterministic recipes run once. The rows come in the order of the table, graph by graph from
     the smallest, so that a table with few gaps is there early.
     """
     names = list(ROWS) if rows is None else list(rows)
@@ -50,7 +50,7 @@ def figure4(seeds: int) -> Iterator[Task]:
 def short(
     rows: Sequence[str] | None = None, graphs: Sequence[str] = GRAPHS
 ) -> tuple[list[Task], dict[str, dict[str, Any]]]:
-    """Return tasks that touch every system for a moment, and what they change of its presets.
+    """Return tasks that touch every recipe for a moment, and what they change of its presets.
 
     They answer whether everything runs; nobody should quote what comes of them.
     """
@@ -72,9 +72,9 @@ def short(
 
 def brief_settings(row: Row) -> dict[str, Any]:
     """Return the changes to a row's presets that make a run take a moment."""
-    return {"max_epochs": 3} if row.is_heat else dict(baselines.load(row.system).brief)
+    return dict(recipes.get(row.recipe).brief)
 
 
 def is_stochastic(row: Row) -> bool:
     """Whether the seed changes a row's result."""
-    return row.is_heat or baselines.load(row.system).stochastic
+    return recipes.get(row.recipe).stochastic

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pandas
 from numpy.typing import NDArray
 
 from graphheat.errors import MissingPathError
-from graphheat.paper import page
+from graphheat.paper import document
 from graphheat.paper.claims import Claim, Results, all_claims
 from graphheat.paper.figures import PaperFigure, draw_all
 from graphheat.paper.rows import GRAPHS, ROWS
 from graphheat.paper.store import read_runs, write_runs
 from graphheat.paper.tables import NOTHING_CHANGED, Changes, preset_runs
 from graphheat.paper.task import load_graph
-from graphheat.training import Run, fit
+from graphheat.recipes import fit
+from graphheat.training.network_run import NetworkRun
 
 Say = Callable[[str], None]
 
@@ -43,17 +45,18 @@ def committed_runs() -> Path:
     raise MissingPathError("No runs come with this graphheat. Make some with graphheat paper all.")
 
 
-def example_network(changes: Changes = NOTHING_CHANGED, say: Say = print) -> Run:
+def example_network(changes: Changes = NOTHING_CHANGED, say: Say = print) -> NetworkRun:
     """Train GraphHeat on Cora with seed 0: what Figure 3 draws and the claims look into."""
     say("Training a network on Cora …")
-    return fit(load_graph("cora"), "paper", seed=0, threads=1, **changes.get("graphheat", {}))
+    run = fit(load_graph("cora"), "paper", seed=0, threads=1, **changes.get("graphheat", {}))
+    return cast(NetworkRun, run)
 
 
 def draw_figures(
     runs: pandas.DataFrame,
     folder: Path,
     *,
-    network: Run,
+    network: NetworkRun,
     changes: Changes = NOTHING_CHANGED,
     say: Say = print,
 ) -> list[Path]:
@@ -94,22 +97,20 @@ def influence_runs(runs: pandas.DataFrame, changes: Changes = NOTHING_CHANGED) -
 def check_claims(
     runs: pandas.DataFrame,
     *,
-    network: Run,
+    network: NetworkRun,
     changes: Changes = NOTHING_CHANGED,
     say: Say = print,
 ) -> list[Claim]:
     """Return every claim of the paper with its number."""
     results = results_of(runs, network, changes)
-    return all_claims(results, progress=lambda text: say(f"Claims: {text} …"))
+    return all_claims(results, progress=lambda done, total, text: say(f"Claims: {text} …"))
 
 
-def results_of(runs: pandas.DataFrame, network: Run, changes: Changes = NOTHING_CHANGED) -> Results:
+def results_of(
+    runs: pandas.DataFrame, network: NetworkRun, changes: Changes = NOTHING_CHANGED
+) -> Results:
     """Return what the claims are checked against: the runs with each row's presets."""
-    parts = [
-        preset_runs(runs, row, graph, changes).assign(system=row)
-        for row in ROWS
-        for graph in GRAPHS
-    ]
+    parts = [preset_runs(runs, row, graph, changes) for row in ROWS for graph in GRAPHS]
     presets = pandas.concat([part for part in parts if len(part)] or parts[:1])
     heat = presets[presets["row"] == "graphheat"].rename(columns=PICKS)
     has_picks = len(heat) > 0 and set(PICKS.values()) <= set(heat.columns)
@@ -125,7 +126,7 @@ def results_of(runs: pandas.DataFrame, network: Run, changes: Changes = NOTHING_
 
 
 def cora_predictions(presets: pandas.DataFrame) -> dict[str, NDArray[np.int64]]:
-    """Return by system the class codes of Cora's nodes, shape (seeds, n); −1 off the test set."""
+    """Return by recipe the class codes of Cora's nodes, shape (seeds, n); −1 off the test set."""
     cora = load_graph("cora")
     found = {}
     for row, part in presets[presets["graph"] == "cora"].groupby("row"):
@@ -146,5 +147,5 @@ def write_report(
     figures = draw_figures(runs, folder, network=network, changes=changes, say=say)
     claims = check_claims(runs, network=network, changes=changes, say=say)
     text = folder / "results.md"
-    page.write(text, runs, claims, figures, changes)
+    document.write(text, runs, claims, figures, changes)
     return [table, *figures, text]

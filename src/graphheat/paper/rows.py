@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from graphheat.errors import ParameterError
-from graphheat.training.recipes import RECIPES
 
 GRAPHS = ("cora", "citeseer", "pubmed")
 
@@ -16,28 +15,28 @@ Family = Literal["earlier", "spectral", "spatial", "heat"]
 
 @dataclass(frozen=True)
 class Row:
-    """One system of Table 2, or of the paper's text.
+    """One recipe of Table 2, or of the paper's text.
 
     Attributes
     ----------
     key
         The name in the store and on the command line.
-    system
-        A name of :data:`graphheat.baselines.SYSTEMS`, or a recipe of GraphHeat.
+    recipe
+        A name of :func:`graphheat.recipes.names`.
     changes
-        Settings that differ from the system's presets.
+        Settings that differ from the recipe's presets.
     published
         Test accuracy (%) on Cora, Citeseer and Pubmed as the paper's table prints it; None where
         it gives none.
     elsewhere
-        For systems that the table leaves out: figures published elsewhere (%).
+        For recipes that the table leaves out: figures published elsewhere (%).
     reproduced
         Means that others measured on the same split (%), by data set.
     """
 
     key: str
     title: str
-    system: str
+    recipe: str
     family: Family
     published: tuple[float | None, float | None, float | None]
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -45,9 +44,9 @@ class Row:
     reproduced: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property
-    def is_heat(self) -> bool:
-        """Whether the row is GraphHeat itself."""
-        return self.system in RECIPES
+    def watched(self) -> bool:
+        """Whether the test accuracy of every epoch is noted, as the paper's authors' code does."""
+        return self.family == "heat"
 
 
 def _reproduced(

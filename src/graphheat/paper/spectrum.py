@@ -1,4 +1,4 @@
-"""The spectrum of a graph, and how much of each frequency the systems' filters let pass."""
+"""The spectrum of a graph, and how much of each frequency the filters of the models let pass."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def responses(
     learned: ArrayLike | None = None,
     orders: int = 3,
 ) -> pd.DataFrame:
-    """Return what each filter multiplies the basic filters by, one row an eigenvalue.
+    """Return what each filter multiplies the basic filters by, one row per eigenvalue.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def responses(
     weights = np.ones_like(values) if learned is None else np.asarray(learned, dtype=np.float64)
     if weights.shape != values.shape:
         raise ParameterError(
-            f"The 'learned' parameter of responses must have one weight an eigenvalue, "
+            f"The 'learned' parameter of responses must have one weight per eigenvalue, "
             f"{values.shape}. Got {weights.shape} instead."
         )
     heat = np.exp(-s * values)

@@ -1,4 +1,4 @@
-"""The store of runs: SQLite, one row a run, unique by system, graph, settings and seed."""
+"""The store of runs: SQLite, one row per run, unique by recipe, graph, settings and seed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ import pandas
 from graphheat.errors import FileFormatError, MissingPathError, OutputError
 from graphheat.io import replacing
 from graphheat.paper.task import Record, Task, load_graph
+from graphheat.runs.former import current_settings
 
-SCHEMA = 1
+SCHEMA = 2  # 1 had other names for a few settings
 TABLES = """
 CREATE TABLE IF NOT EXISTS runs (
     row TEXT NOT NULL,
@@ -74,12 +75,14 @@ class Store:
                     "Upgrade graphheat."
                 )
             db.executescript(TABLES)
+            if found == 1:
+                _rename_settings(db)
             db.execute(f"PRAGMA user_version = {SCHEMA}")
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            # A connection a call: SQLite's may not be carried into another process.
+            # One connection per call: SQLite's may not be carried into another process.
             with closing(sqlite3.connect(self.path, timeout=60)) as db, db:
                 yield db
         except sqlite3.DatabaseError as error:
@@ -189,9 +192,9 @@ def read_runs(path: str | os.PathLike[str]) -> pandas.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a run: ``row``, ``graph``, ``settings`` and ``versions`` (dicts), ``seed``,
-        ``started``, ``seconds``, ``test_accuracy``, ``val_accuracy``, a column a metric, and
-        ``test_predicted``: the class codes of the test nodes, a digit a node.
+        One row per run: ``row``, ``graph``, ``settings`` and ``versions`` (dicts), ``seed``,
+        ``started``, ``seconds``, ``test_accuracy``, ``val_accuracy``, one column per metric, and
+        ``test_predicted``: the class codes of the test nodes, one digit per node.
     """
     path = Path(path)
     if not path.is_file():
@@ -202,6 +205,7 @@ def read_runs(path: str | os.PathLike[str]) -> pandas.DataFrame:
         frame = pandas.read_csv(path, dtype={"test_predicted": str})
         for column in ("settings", "versions"):
             frame[column] = [json.loads(each) for each in frame[column]]
+        frame["settings"] = [current_settings(each) for each in frame["settings"]]
     except (ValueError, KeyError, TypeError) as error:
         raise FileFormatError(f"{path} is not an export of runs: {error}.") from error
     return frame
@@ -215,6 +219,13 @@ def _unfold(frame: pandas.DataFrame) -> pandas.DataFrame:
     for name in sorted({name for each in metrics for name in each}):
         frame[name] = [each.get(name) for each in metrics]
     return frame
+
+
+def _rename_settings(db: sqlite3.Connection) -> None:
+    """Bring the settings of a store of schema 1 to their present names."""
+    for row, settings in db.execute("SELECT rowid, settings FROM runs").fetchall():
+        current = json.dumps(current_settings(json.loads(settings)), sort_keys=True)
+        db.execute("UPDATE runs SET settings = ? WHERE rowid = ?", (current, row))
 
 
 def _whole(value: Any) -> Any:

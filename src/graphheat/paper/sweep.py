@@ -6,32 +6,20 @@ import hashlib
 import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from graphheat.errors import GraphHeatError
 from graphheat.paper.store import Store
 from graphheat.paper.task import Task, run_task
+from graphheat.progress import Progress
 
 POLL_SECONDS = 0.5
 
 
-@dataclass(frozen=True)
-class SweepProgress:
-    """How far a sweep is: runs done of all asked for, and an estimate of the seconds left."""
-
-    done: int
-    total: int
-    seconds_left: float | None
-
-
-Watcher = Callable[[SweepProgress], None]
-
-
 def sweep(
-    store: Store, tasks: Sequence[Task], *, jobs: int = 1, callback: Watcher | None = None
+    store: Store, tasks: Sequence[Task], *, jobs: int = 1, progress: Progress | None = None
 ) -> None:
     """Make every run that the store lacks.
 
@@ -40,8 +28,8 @@ def sweep(
     jobs
         Processes, of one thread each. Runs that another process is making are left to it, also
         when that process belongs to another sweep on the same store.
-    callback
-        Called after each run (one job), or about twice a second.
+    progress
+        Called after each run (one job), or about twice a second; the text estimates the time left.
 
     Notes
     -----
@@ -51,7 +39,7 @@ def sweep(
     tasks = list(tasks)
     if jobs == 1 or len(store.missing(tasks)) <= 1:
         for _ in _work(store, tasks):
-            _tell(store, tasks, 1, callback)
+            _tell(store, tasks, 1, progress)
         return
     context = multiprocessing.get_context("spawn")
     workers = [
@@ -61,13 +49,13 @@ def sweep(
         worker.start()
     try:
         while any(worker.is_alive() for worker in workers):
-            _tell(store, tasks, jobs, callback)
+            _tell(store, tasks, jobs, progress)
             time.sleep(POLL_SECONDS)
     finally:
         for worker in workers:
             worker.terminate()
             worker.join()
-    _tell(store, tasks, jobs, callback)
+    _tell(store, tasks, jobs, progress)
     ended = [worker.exitcode for worker in workers if worker.exitcode]
     if ended:
         raise GraphHeatError(
@@ -77,7 +65,7 @@ def sweep(
 
 
 def seconds_left(store: Store, tasks: Sequence[Task], jobs: int) -> float | None:
-    """Estimate from the runs there are, by system and graph; None without any."""
+    """Estimate from the runs there are, by row and graph; None without any."""
     missing = store.missing(tasks)
     if not missing:
         return 0.0
@@ -93,10 +81,19 @@ def seconds_left(store: Store, tasks: Sequence[Task], jobs: int) -> float | None
     return float(total) / jobs
 
 
-def _tell(store: Store, tasks: Sequence[Task], jobs: int, callback: Watcher | None) -> None:
-    if callback is not None:
-        done = len(tasks) - len(store.missing(tasks))
-        callback(SweepProgress(done, len(tasks), seconds_left(store, tasks, jobs)))
+def duration(seconds: float) -> str:
+    """Return "about 3 h 20 min left" and the like."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return "less than a minute left"
+    hours, minutes = divmod(minutes, 60)
+    return f"about {hours} h {minutes} min left" if hours else f"about {minutes} min left"
+
+
+def _tell(store: Store, tasks: Sequence[Task], jobs: int, progress: Progress | None) -> None:
+    if progress is not None:
+        done, left = len(tasks) - len(store.missing(tasks)), seconds_left(store, tasks, jobs)
+        progress(done, len(tasks), "" if left is None else duration(left))
 
 
 def _worker(path: Path, tasks: Sequence[Task]) -> None:

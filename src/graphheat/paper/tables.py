@@ -12,11 +12,11 @@ import pandas
 from scipy import stats
 
 from graphheat import datasets
-from graphheat.classifier.evaluation import deviation
 from graphheat.heat import neighborhood
 from graphheat.paper.rows import GRAPHS, ROWS, Row
 from graphheat.paper.task import full_settings, load_graph
-from graphheat.training.recipes import PUBLISHED
+from graphheat.recipes.evaluation import deviation
+from graphheat.recipes.network_recipe import PUBLISHED
 
 Changes = Mapping[str, Mapping[str, Any]]
 NOTHING_CHANGED: Changes = MappingProxyType({})
@@ -38,7 +38,7 @@ def table1() -> pandas.DataFrame:
     rows = []
     for name in GRAPHS:
         graph, paper = load_graph(name), datasets.info(name).paper
-        assert paper is not None  # the paper's three
+        assert paper is not None and graph.features is not None  # the paper's three
         summary = graph.describe()
         counted = {
             "nodes": graph.n,
@@ -56,19 +56,19 @@ def table1() -> pandas.DataFrame:
 
 @dataclass(frozen=True)
 class Cell:
-    """One system on one data set; accuracies in per cent.
+    """One recipe on one data set; accuracies in per cent.
 
     Attributes
     ----------
     published
-        The paper's figure, or one published elsewhere for systems that its table leaves out.
+        The paper's figure, or one published elsewhere for recipes that its table leaves out.
     n, mean, std, seconds
-        Our runs with the system's presets: their number, test accuracy, and seconds a run.
+        Our runs with the recipe's presets: their number, test accuracy, and seconds per run.
     gap
         Mean minus ``published``.
     p
         Two-sided p-value against GraphHeat: a paired t-test over the seeds that both have; for a
-        system without chance, a t-test of GraphHeat's runs against its one figure. None where
+        recipe without chance, a t-test of GraphHeat's runs against its one figure. None where
         either has too few runs.
     """
 
@@ -88,7 +88,7 @@ def table2(
     rows: Sequence[str] | None = None,
     changes: Changes = NOTHING_CHANGED,
 ) -> list[Cell]:
-    """Return a cell for every system and data set.
+    """Return a cell for every recipe and data set.
 
     ``changes`` says by row what the runs to take differ in from the presets: by default nothing.
     """
@@ -190,7 +190,7 @@ def p_text(value: float | None) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
 
 
-TABLE2_COLUMNS = ("system", "paper", "ours (runs)", "gap", "p", "seconds")
+TABLE2_COLUMNS = ("recipe", "paper", "ours (runs)", "gap", "p", "seconds")
 
 
 def table2_lines(cells: Sequence[Cell], graph: str) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""One run of one system: what decides it, and what comes of it."""
+"""One run of one recipe: what decides it, and what comes of it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphheat import baselines, datasets
+from graphheat import datasets, recipes
 from graphheat.graph import Graph
-from graphheat.paper.rows import Row, row_named
-from graphheat.training import prepare, settings_for, train
-from graphheat.training.holdout import assign_roles
-from graphheat.training.loop import Epoch
-from graphheat.training.problem import Problem
+from graphheat.paper.rows import row_named
+from graphheat.recipes import Prepared
+
+if TYPE_CHECKING:
+    from graphheat.training.loop import Epoch
 
 PACKAGES = ("graphheat", "numpy", "scipy", "torch", "torch-geometric", "scikit-learn", "gensim")
 
@@ -55,7 +55,7 @@ class Record:
         Of the run alone; what seeds share (a kernel, a basis) is ``metrics["setup_seconds"]``.
     metrics
         ``test_accuracy`` and ``val_accuracy`` (fractions), ``epochs``, ``best_epoch``, and what
-        else the system measures.
+        else the recipe measures.
     predicted
         Class codes of all nodes, shape (n,).
     """
@@ -74,77 +74,57 @@ class Record:
 def full_settings(row_key: str, graph_name: str, changes: dict[str, Any]) -> dict[str, Any]:
     """Return all settings of a row on a graph."""
     row = row_named(row_key)
-    changes = {**row.changes, **changes}
-    if row.is_heat:
-        return settings_for(load_graph(graph_name), row.system, **changes).as_dict()
-    return baselines.load(row.system).preset(graph_name, **changes).settings()
+    graph = load_graph(graph_name)
+    settings = recipes.get(row.recipe).settings(graph, **{**row.changes, **changes})
+    return settings.as_dict()
 
 
 @functools.lru_cache(maxsize=4)
 def load_graph(name: str) -> Graph:
-    """Return a bundled graph; one copy a process."""
+    """Return a bundled graph; one copy per process."""
     return datasets.load(name)
 
 
 def run_task(task: Task) -> Record:
     """Make a run, on one thread."""
-    import torch
-
-    torch.set_num_threads(1)  # two workers share two cores
     started = datetime.now(UTC).isoformat(timespec="seconds")
     row, graph = row_named(task.row), load_graph(task.graph)
-    run = _run_heat if row.is_heat else _run_baseline
-    seconds, metrics, predicted = run(row, graph, task)
-    for role in ("val", "test"):
-        nodes = graph.split[role]
-        right = predicted[nodes] == graph.labels[nodes]
-        metrics[f"{role}_accuracy"] = float(right.mean())
+    prepared, setup = _prepared(row.recipe, task.graph, json.dumps(task.settings, sort_keys=True))
+    watch = _Watch(graph)
+    options: dict[str, Any] = {"observer": watch, "watch": watch.nodes} if row.watched else {}
+    run = recipes.get(row.recipe).fit(prepared, task.seed, **options)
+    metrics: dict[str, Any] = {
+        "epochs": run.epochs,
+        "best_epoch": run.best_epoch,
+        "setup_seconds": round(setup, 3),
+        **run.facts(),
+        **watch.choices(),
+    }
+    for part in ("val", "test"):
+        nodes = graph.split[part]
+        right = run.predicted[nodes] == graph.labels[nodes]
+        metrics[f"{part}_accuracy"] = float(right.mean())
     return Record(
         row=task.row,
         graph=task.graph,
         settings=task.settings,
         seed=task.seed,
-        seconds=seconds,
+        seconds=run.seconds,
         metrics=metrics,
-        predicted=predicted.astype(np.uint8),
+        predicted=run.predicted.astype(np.uint8),
         started=started,
         versions=versions(),
     )
 
 
-def _run_baseline(row: Row, graph: Graph, task: Task) -> tuple[float, dict[str, Any], Any]:
-    system = baselines.load(row.system)(**task.settings)
-    began = time.perf_counter()
-    outcome = system.fit(graph, assign_roles(graph, task.seed), task.seed)
-    seconds = time.perf_counter() - began
-    metrics = {
-        "epochs": len(next(iter(outcome.history.values()), [])),
-        "best_epoch": outcome.best_epoch,
-    }
-    return seconds, metrics, outcome.probabilities.argmax(axis=1)
-
-
-def _run_heat(row: Row, graph: Graph, task: Task) -> tuple[float, dict[str, Any], Any]:
-    problem, setup = _problem(task.graph, json.dumps(task.settings, sort_keys=True))
-    watch = _Watch(graph)
-    run = train(problem, task.seed, threads=1, callback=watch, watch=watch.nodes)
-    metrics = {
-        "epochs": run.epochs,
-        "best_epoch": run.best_epoch,
-        "setup_seconds": round(setup, 3),
-        "kernel": run.kernel["method"],
-        **watch.choices(),
-    }
-    return run.seconds, metrics, run.predicted
-
-
 @functools.lru_cache(maxsize=1)
-def _problem(graph_name: str, settings: str) -> tuple[Problem, float]:
+def _prepared(recipe: str, graph_name: str, settings: str) -> tuple[Prepared, float]:
+    """Return what the seeds of a row share, on one thread, and the seconds that it took."""
     began = time.perf_counter()
-    given = json.loads(settings)
-    graph = load_graph(graph_name)
-    problem = prepare(graph, settings_for(graph, given.pop("recipe"), **given), threads=1)
-    return problem, time.perf_counter() - began
+    graph, chosen = load_graph(graph_name), recipes.get(recipe)
+    given = {name: value for name, value in json.loads(settings).items() if name != "recipe"}
+    prepared = chosen.prepare(graph, chosen.settings(graph, **given), threads=1)
+    return prepared, time.perf_counter() - began
 
 
 class _Watch:
@@ -166,6 +146,8 @@ class _Watch:
 
     def choices(self) -> dict[str, float]:
         """Return the test accuracy that each way of choosing an epoch would report."""
+        if not self._val:
+            return {}
         val, test = np.array(self._val), np.array(self._test)
         last_of_ties = len(val) - 1 - int(val[::-1].argmax())
         return {

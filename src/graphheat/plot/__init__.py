@@ -4,8 +4,8 @@ Nothing here opens a window; :func:`save` writes a figure to a file, as a whole.
 """
 
 from graphheat.plot.axes import BLUE, GREEN, GREY, ORANGE, new_axes, save
-from graphheat.plot.explanation import explanation
-from graphheat.plot.runs import confusion_matrix, path, reliability, training_curve
+from graphheat.plot.diagnostics import confusion_matrix, path, reliability, training_curve
+from graphheat.plot.sources import explanation
 
 __all__ = [
     "BLUE",

@@ -25,5 +25,6 @@ def save(ax: Axes, path: str | os.PathLike[str]) -> None:
     """Write the figure of ``ax`` in the format of the file's suffix."""
     with replacing(path) as aside:
         # Without the hour in it, the same picture is the same file.
-        undated = {"metadata": {"Date": None}} if aside.suffix == ".svg" else {}
-        ax.figure.savefig(aside, dpi=150, **undated)
+        undated = {"Date": None} if aside.suffix == ".svg" else None
+        figure = ax.figure if isinstance(ax.figure, Figure) else ax.figure.figure
+        figure.savefig(aside, dpi=150, metadata=undated)

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from graphheat.graph import Graph
-from graphheat.paper.claims import accuracy, cost, disagreement, filters, neighbors, selection, sets
-from graphheat.paper.claims.claim import HEADER, Claim, Verdict, markdown
+from graphheat.paper.claims import (
+    accuracy,
+    cost,
+    density,
+    disagreement,
+    neighbors,
+    passbands,
+    selection,
+)
+from graphheat.paper.claims.claim import Claim, Verdict
 from graphheat.paper.claims.reach import Reach, reach
 from graphheat.paper.claims.smoothness import smoothness_claims
 from graphheat.paper.spectrum import decompose, eigenvalues
-from graphheat.training import Run
-from graphheat.training.recipes import PUBLISHED
+from graphheat.progress import Progress
+from graphheat.recipes.network_recipe import PUBLISHED
+from graphheat.training.network_run import NetworkRun
 
 __all__ = [
-    "HEADER",
     "Claim",
     "Results",
     "Verdict",
     "all_claims",
-    "markdown",
     "result_claims",
     "structural_claims",
 ]
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,16 +45,17 @@ class Results:
     graphs
         Cora, Citeseer and Pubmed by lower-case name.
     runs
-        One row a run: ``system``, ``graph``, ``seed``, ``test_accuracy``, ``val_accuracy``, and for
-        GraphHeat (``"graphheat"``) ``s`` and ``eps``. Accuracies are fractions.
+        One row per run: ``row`` (of Table 2), ``graph``, ``seed``, ``test_accuracy``,
+        ``val_accuracy``, and for GraphHeat (``"graphheat"``) ``s`` and ``eps``. Accuracies are
+        fractions.
     sweep
         GraphHeat's runs over s and eps: ``s``, ``eps``, ``seed``, ``test_accuracy``,
         ``val_accuracy``, and ``graph`` unless all are of Cora.
     predictions
-        By system, predicted class codes on Cora, shape (seeds, n).
+        By recipe, predicted class codes on Cora, shape (seeds, n).
     picks
-        One row a run of GraphHeat: ``graph``, ``seed``, ``last``, ``best_val_accuracy``,
-        ``best_test``, ``lowest_val_loss``: test accuracies by way of picking an epoch.
+        One row per run of GraphHeat: ``graph``, ``seed``, ``last``, ``best_val_accuracy``,
+        ``best_test``, ``lowest_val_loss``: test accuracies by how the epoch is selected.
     run
         A run of GraphHeat, for what training made of its layers.
     """
@@ -59,7 +65,7 @@ class Results:
     sweep: pd.DataFrame | None = None
     predictions: Mapping[str, ArrayLike] | None = None
     picks: pd.DataFrame | None = None
-    run: Run | None = None
+    run: NetworkRun | None = None
 
 
 def all_claims(results: Results, *, progress: Progress | None = None) -> list[Claim]:
@@ -79,11 +85,18 @@ def structural_claims(
         By name; the paper's s and eps are taken for its three names, and 3 and 1e-4 for others.
         The claims on filters look at the first of them alone, which is Cora by custom.
     progress
-        Called with a few words before each part.
+        Called before each part, with a few words on it.
     """
     if not graphs:
         return []
-    say = progress if progress is not None else _silent
+    part = 0
+
+    def say(text: str) -> None:
+        nonlocal part
+        part += 1
+        if progress is not None:
+            progress(part, len(graphs) + 3, text)
+
     settings = {name: PUBLISHED.get(name, (3.0, 1e-4)) for name in graphs}
     times = {name: s for name, (s, _) in settings.items()}
     first = next(iter(graphs))
@@ -93,7 +106,7 @@ def structural_claims(
     say(f"spectrum of {first}")
     spectrum = decompose(graphs[first])
     renormalised = eigenvalues(graphs[first], self_loops=1)
-    found += filters.filter_claims(graphs[first], spectrum, renormalised, times[first])
+    found += passbands.filter_claims(graphs[first], spectrum, renormalised, times[first])
     del spectrum
 
     reaches: dict[str, Reach] = {}
@@ -109,7 +122,7 @@ def structural_claims(
         neighbors.dropped_neighbors(reaches),
         neighbors.varying_range(reaches),
         cost.parameters_against_range(graphs[first], reaches[first]),
-        *sets.set_claims(graphs),
+        *density.density_claims(graphs),
         cost.threshold_savings(graphs, reaches),
         neighbors.heavier_second_order(reaches),
         neighbors.light_hubs(reaches),
@@ -123,13 +136,9 @@ def structural_claims(
 def result_claims(results: Results) -> list[Claim]:
     """Return the claims that need results of runs."""
     return [
-        filters.trained_layers(results.run),
+        passbands.trained_layers(results.run),
         *accuracy.accuracy_claims(results.runs),
         *selection.pick_claims(results.picks),
         *selection.selection_claims(results.sweep),
         *disagreement.disagreement_claims(results.graphs.get("cora"), results.predictions),
     ]
-
-
-def _silent(_: str) -> None:
-    """Say nothing."""

@@ -12,10 +12,10 @@ from scipy import stats
 
 from graphheat.paper.claims.claim import Claim, judge, not_measured
 from graphheat.paper.rows import GRAPHS, ROWS
-from graphheat.training.recipes import PUBLISHED
+from graphheat.recipes.network_recipe import PUBLISHED
 
 OURS, WITHOUT_THRESHOLD = "graphheat", "graphheat_implicit"
-# The systems of the paper's Table 2, in its two groups.
+# The baselines of the paper's Table 2, in its two groups.
 PREVIOUS = tuple(key for key, row in ROWS.items() if row.family == "earlier")
 CONVOLUTIONAL = tuple(
     key for key, row in ROWS.items() if row.family in ("spectral", "spatial") and any(row.published)
@@ -25,7 +25,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Comparison:
-    """Accuracies of two systems over seeds; a p-value is NaN where there are too few of them.
+    """Accuracies of two recipes over seeds; a p-value is NaN where there are too few of them.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Comparison:
         Mean of ours minus mean of theirs, and the pooled standard deviation of a run.
     welch, ranks
         Two-sided p-values for independent seeds: Welch's t-test, and Mann and Whitney's U. Against
-        a system without chance, which has one figure, Student's and Wilcoxon's for one sample.
+        a recipe without chance, which has one figure, Student's and Wilcoxon's for one sample.
     paired, signed_ranks
         The same for runs of equal seeds: the paired t-test, and Wilcoxon's signed-rank test.
     """
@@ -95,15 +95,15 @@ def compare(ours: pd.Series, theirs: pd.Series) -> Comparison:
     )  # fmt: skip
 
 
-def accuracies(runs: pd.DataFrame | None, system: str, graph: str) -> pd.Series:
-    """Return a system's test accuracies on a graph, indexed by seed.
+def accuracies(runs: pd.DataFrame | None, row: str, graph: str) -> pd.Series:
+    """Return a recipe's test accuracies on a graph, indexed by seed.
 
     Of GraphHeat only the runs with the paper's s and eps count, where the frame tells them.
     """
     if runs is None:
         return pd.Series(dtype=np.float64)
-    chosen = runs[(runs["system"] == system) & (runs["graph"] == graph)]
-    if system == OURS:
+    chosen = runs[(runs["row"] == row) & (runs["graph"] == graph)]
+    if row == OURS:
         for column, value in zip(("s", "eps"), PUBLISHED.get(graph, ()), strict=False):
             if column in chosen and chosen[column].notna().any():
                 near = np.isclose(chosen[column].astype(np.float64), value, rtol=1e-9, atol=0)
@@ -117,8 +117,8 @@ def accuracy_claims(runs: pd.DataFrame | None) -> list[Claim]:
     Parameters
     ----------
     runs
-        One row a run: ``system``, ``graph``, ``seed``, ``test_accuracy`` (a fraction) and, for
-        GraphHeat, ``s`` and ``eps``.
+        One row per run: ``row`` (of Table 2), ``graph``, ``seed``, ``test_accuracy`` (a fraction)
+        and, for GraphHeat, ``s`` and ``eps``.
     """
     return [
         convolutional_against_previous(runs),
@@ -135,11 +135,11 @@ def convolutional_against_previous(runs: pd.DataFrame | None) -> Claim:
     text = "Graph convolutional networks all perform much better than earlier methods."
     numbers, right = [], []
     for graph in GRAPHS:
-        nets, earlier = (_by_system(runs, each, graph) for each in (CONVOLUTIONAL, PREVIOUS))
+        nets, earlier = (_by_row(runs, each, graph) for each in (CONVOLUTIONAL, PREVIOUS))
         if not nets or not earlier:
             continue
-        worst = min(nets, key=lambda system: nets[system].mean())
-        best = max(earlier, key=lambda system: earlier[system].mean())
+        worst = min(nets, key=lambda row: nets[row].mean())
+        best = max(earlier, key=lambda row: earlier[row].mean())
         found = compare(nets[worst], earlier[best])
         numbers.append(
             f"{graph}: least net {worst} {_percent(nets[worst])}, best earlier {best} "
@@ -148,7 +148,7 @@ def convolutional_against_previous(runs: pd.DataFrame | None) -> Claim:
         # "All" and "much": the least of them is ahead by more than two deviations.
         right.append(found.difference > 2 * found.deviation and found.difference > 0)
     if not numbers:
-        return not_measured("4.4", text, "runs of both groups of systems on one graph")
+        return not_measured("4.4", text, "runs of both groups of recipes on one graph")
     return Claim(
         "4.4", text, "; ".join(numbers), judge(right),
         f"Least of {', '.join(CONVOLUTIONAL)} against the best of those run among "
@@ -163,10 +163,10 @@ def better_than_all(runs: pd.DataFrame | None) -> Claim:
     numbers, right = [], []
     for graph in GRAPHS:
         ours = accuracies(runs, OURS, graph)
-        rivals = _by_system(runs, (*CONVOLUTIONAL, *PREVIOUS), graph)
+        rivals = _by_row(runs, (*CONVOLUTIONAL, *PREVIOUS), graph)
         if ours.empty or not rivals:
             continue
-        best = max(rivals, key=lambda system: rivals[system].mean())
+        best = max(rivals, key=lambda row: rivals[row].mean())
         found = compare(ours, rivals[best])
         numbers.append(
             f"{graph} {_percent(ours)}, best baseline {best} {_percent(rivals[best])} of "
@@ -191,13 +191,13 @@ def significance(
     text = f"On {graph.title()} GraphHeat is significantly better than {names}."
     ours = accuracies(runs, OURS, graph)
     found = {
-        system: compare(ours, theirs)
-        for system, theirs in _by_system(runs, rivals, graph).items()
+        row: compare(ours, theirs)
+        for row, theirs in _by_row(runs, rivals, graph).items()
         if len(ours) > 1 and len(theirs) > 1
     }
     if not found:
-        return not_measured("4.4", text, f"at least two seeds of each system on {graph}")
-    missing = [system for system in rivals if system not in found]
+        return not_measured("4.4", text, f"at least two seeds of each recipe on {graph}")
+    missing = [row for row in rivals if row not in found]
     detail = (
         "Test accuracies over seeds, with the paper's s and eps; significant: ahead, and p below "
         f"{LEVEL:g} by Welch's and by the rank sum test. Seeds vary weights and dropout, not the "
@@ -206,7 +206,7 @@ def significance(
     if missing:
         detail += f" Not run: {', '.join(missing)}."
     return Claim(
-        "4.4", text, "; ".join(f"{system} {each}" for system, each in found.items()),
+        "4.4", text, "; ".join(f"{row} {each}" for row, each in found.items()),
         judge([*(each.significant for each in found.values()), *(False for _ in missing)]), detail,
     )  # fmt: skip
 
@@ -214,7 +214,7 @@ def significance(
 def matches_gat(runs: pd.DataFrame | None) -> Claim:
     """Return the claim that GraphHeat and GAT are level on Citeseer."""
     text = "On Citeseer GraphHeat matches GAT."
-    ours, theirs = (accuracies(runs, system, "citeseer") for system in (OURS, "gat"))
+    ours, theirs = (accuracies(runs, row, "citeseer") for row in (OURS, "gat"))
     if min(len(ours), len(theirs)) < 2:
         return not_measured("4.4", text, "at least two seeds of both on citeseer")
     found = compare(ours, theirs)
@@ -230,7 +230,7 @@ def removes_noise(runs: pd.DataFrame | None) -> Claim:
     text = "Dropping weights below eps removes noise."
     found = {}
     for graph in GRAPHS:
-        ours, whole = (accuracies(runs, system, graph) for system in (OURS, WITHOUT_THRESHOLD))
+        ours, whole = (accuracies(runs, row, graph) for row in (OURS, WITHOUT_THRESHOLD))
         if min(len(ours), len(whole)) > 1:
             found[graph] = compare(ours, whole)
     if not found:
@@ -243,11 +243,9 @@ def removes_noise(runs: pd.DataFrame | None) -> Claim:
     )  # fmt: skip
 
 
-def _by_system(
-    runs: pd.DataFrame | None, systems: Iterable[str], graph: str
-) -> dict[str, pd.Series]:
-    found = {system: accuracies(runs, system, graph) for system in systems}
-    return {system: values for system, values in found.items() if not values.empty}
+def _by_row(runs: pd.DataFrame | None, rows: Iterable[str], graph: str) -> dict[str, pd.Series]:
+    found = {row: accuracies(runs, row, graph) for row in rows}
+    return {row: values for row, values in found.items() if not values.empty}
 
 
 def _percent(values: pd.Series | NDArray[np.float64]) -> str:

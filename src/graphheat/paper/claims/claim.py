@@ -8,8 +8,6 @@ from typing import Literal
 
 Verdict = Literal["holds", "holds in part", "does not hold", "not measured"]
 
-HEADER = ("section", "claim", "verdict", "numbers", "detail")
-
 
 @dataclass(frozen=True)
 class Claim:
@@ -35,10 +33,6 @@ class Claim:
     verdict: Verdict
     detail: str
 
-    def row(self) -> tuple[str, str, str, str, str]:
-        """Return the cells of a table, in the order of ``HEADER``."""
-        return self.section, self.text, self.verdict, self.numbers, self.detail
-
 
 def not_measured(section: str, text: str, needed: str) -> Claim:
     """Return a claim for which the results are not there; ``needed`` says which."""
@@ -53,21 +47,3 @@ def judge(parts: Iterable[bool]) -> Verdict:
     if all(found):
         return "holds"
     return "holds in part" if any(found) else "does not hold"
-
-
-def markdown(claims: Iterable[Claim]) -> str:
-    """Return a table in Markdown, one row a claim.
-
-    Examples
-    --------
-    >>> print(markdown([Claim("3.1", "Water is wet", "3 of 3", "holds", "Touched it.")]))
-    | section | claim | verdict | numbers | detail |
-    |---|---|---|---|---|
-    | 3.1 | Water is wet | holds | 3 of 3 | Touched it. |
-    """
-    rows = [HEADER, ("---",) * len(HEADER), *(claim.row() for claim in claims)]
-    lines = []
-    for number, row in enumerate(rows):
-        cells = [cell.replace("|", "\\|").replace("\n", " ") for cell in row]
-        lines.append("|" + "|".join(cells) + "|" if number == 1 else f"| {' | '.join(cells)} |")
-    return "\n".join(lines)

@@ -11,8 +11,8 @@ from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
 from graphheat.paper.claims.claim import Claim, judge
 from graphheat.paper.claims.reach import Reach
-from graphheat.training.network import build_network
-from graphheat.training.recipes import Settings
+from graphheat.training.build import build_network
+from graphheat.training.settings import NetworkSettings
 
 HIDDEN = 16
 NODES = (500, 1000, 2000, 4000)  # of block models that grow at one degree
@@ -21,7 +21,7 @@ DEGREE, S, EPS = 4.0, 3.5, 1e-4
 
 def graphheat_parameters(features: int, classes: int, s: float) -> int:
     """Return the number of weights of the paper's network, counted in the network itself."""
-    network = build_network(features, classes, Settings(s=s, hidden=HIDDEN))
+    network = build_network(features, classes, NetworkSettings(s=s, hidden=HIDDEN))
     return sum(parameter.numel() for parameter in network.parameters())
 
 
@@ -42,7 +42,7 @@ def parameters_against_range(graph: Graph, reach: Reach) -> Claim:
         "The number of parameters does not grow with the order of neighbours.",
         f"GraphHeat {', '.join(f'{count:,} at s = {s:g}' for s, count in ours.items())}; ChebyNet "
         + ", ".join(
-            f"{count:,} for {K - 1} {_hops(K - 1)} a layer" for K, count in sorted(theirs.items())
+            f"{count:,} for {K - 1} {_hops(K - 1)} per layer" for K, count in sorted(theirs.items())
         ),
         judge([len(set(ours.values())) == 1]),
         f"Two layers of {HIDDEN} units on {graph.name.title()}, where the median range at s = "
@@ -67,7 +67,7 @@ def product_work(graphs: Mapping[str, Graph], times: Mapping[str, float]) -> Cla
     return Claim(
         "3.2",
         "A product of e^{-sL} with a signal costs O(m × edges).",
-        f"multiply-adds a column: {'; '.join(numbers)}; on block models they grow like "
+        f"multiply-adds per column: {'; '.join(numbers)}; on block models they grow like "
         f"(number of edges)^{power:.2f}",
         judge([bool(abs(power - 1) < 0.05)]),
         "Order for an accuracy of 1e-6 times stored entries of L − I; block models of "
@@ -120,7 +120,7 @@ def threshold_savings(graphs: Mapping[str, Graph], reaches: Mapping[str, Reach])
     return Claim(
         "4.5",
         "Dropping entries below a small eps speeds computation up.",
-        f"multiply-adds of a product a column: {'; '.join(numbers)}" if numbers else "—",
+        f"multiply-adds of a product per column: {'; '.join(numbers)}" if numbers else "—",
         judge(saved),
         "Entries kept against those of the full matrix, which has one for every reachable pair; "
         "without a matrix: order times edges, by polynomials.",

@@ -1,4 +1,4 @@
-"""Section 4.6: the nodes that one system gets right and the other wrong."""
+"""Section 4.6: nodes that one model classifies correctly and the other does not."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def majority(predictions: ArrayLike) -> NDArray[np.int64]:
     """
     votes = np.atleast_2d(np.asarray(predictions, dtype=np.int64))
     counts = np.stack([(votes == code).sum(axis=0) for code in range(votes.max(initial=0) + 1)])
-    return counts.argmax(axis=0)
+    return np.asarray(counts.argmax(axis=0), dtype=np.int64)
 
 
 def disagreement_claims(
@@ -44,7 +44,7 @@ def disagreement_claims(
     graph
         Cora, with labels and the split.
     predictions
-        By system, the predicted class codes, shape (seeds, n).
+        By recipe, the predicted class codes, shape (seeds, n).
     """
     return [right_here_wrong_there(graph, predictions), case_study(graph, predictions, node=node)]
 
@@ -106,13 +106,13 @@ def _both(
     if graph is None or predictions is None:
         return None
     found = []
-    for system in (OURS, RIVAL):
-        if system not in predictions:
+    for row in (OURS, RIVAL):
+        if row not in predictions:
             return None
-        array = np.atleast_2d(np.asarray(predictions[system]))
+        array = np.atleast_2d(np.asarray(predictions[row]))
         if array.ndim != 2 or array.shape[1] != graph.n or not len(array):
             raise ParameterError(
-                f"Predictions of {system} must have shape (seeds, {graph.n}); got {array.shape}."
+                f"Predictions of {row} must have shape (seeds, {graph.n}); got {array.shape}."
             )
         found.append(array.astype(np.int64))
     return found[0], found[1]

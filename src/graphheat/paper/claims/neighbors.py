@@ -33,7 +33,7 @@ def sizes(graph: Graph, s_values: ArrayLike, eps: float, nodes: ArrayLike) -> ND
         part = chosen[first : first + BLOCK]
         sources = np.zeros((graph.n, len(part)))
         sources[part, np.arange(len(part))] = 1.0
-        heat = kernel.sweep(sources, times)
+        heat = kernel.sweep(sources, times.tolist())
         own = heat[:, part, np.arange(len(part))] >= eps
         counts[:, first : first + BLOCK] = (heat >= eps).sum(axis=1) - own
     return counts

@@ -88,6 +88,7 @@ def reach(graph: Graph, s: float, eps: float, *, threads: int | None = None) -> 
 
 def _walk(edges: sp.csr_array, kernel: sp.csr_array) -> tuple[NDArray[np.int64], ...]:
     """Return ranges, maximum ranges, and pairs kept and in all by distance."""
+    # All nodes at once: one at a time (graphheat.graph.hops) takes 25 times as long on Pubmed.
     n = edges.shape[0]
     # High degrees first: the k-th neighbours of all nodes that have one are then a slice.
     order = np.argsort(-np.diff(edges.indptr), kind="stable")
@@ -107,7 +108,7 @@ def _walk(edges: sp.csr_array, kernel: sp.csr_array) -> tuple[NDArray[np.int64],
         # Bit b of a row: walk b has been there; or, of the kernel: source b's heat is there.
         seen = _bits(place[batch], np.arange(len(batch)), n)
         rows = sp.coo_array(kernel[batch])
-        warm = _bits(place[rows.coords[1]], rows.coords[0], n)
+        warm = _bits(place[rows.coords[1]], rows.coords[0].astype(np.int64), n)
         pairs[0] += len(batch)
         kept[0] += int(np.bitwise_count(seen & warm).sum())
         front, hops = seen.copy(), 0
@@ -172,7 +173,9 @@ def _hubs(edges: sp.csr_array, kernel: sp.csr_array) -> tuple[NDArray[np.bool_],
     def mean(chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
         total = np.bincount(rows[chosen], weights[chosen], n)
         count = np.bincount(rows[chosen], minlength=n)
-        return np.divide(total, count, out=np.full(n, np.nan), where=count > 0)
+        found = np.full(n, np.nan)
+        np.divide(total, count, out=found, where=count > 0)
+        return found
 
     others = mean(~hub)
     has_hub = np.isfinite(others)

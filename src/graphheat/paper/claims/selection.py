@@ -10,7 +10,7 @@ import pandas as pd
 from graphheat.paper.claims.claim import Claim, Verdict, judge, not_measured
 from graphheat.paper.rows import GRAPHS, ROWS
 from graphheat.paper.trend import along, trend
-from graphheat.training.recipes import PUBLISHED
+from graphheat.recipes.network_recipe import PUBLISHED
 
 # GraphHeat's row of Table 2, as fractions.
 PRINTED = {
@@ -33,9 +33,9 @@ def selection_claims(sweep: pd.DataFrame | None) -> list[Claim]:
     Parameters
     ----------
     sweep
-        One row a run: ``s``, ``eps``, ``seed``, ``test_accuracy``, ``val_accuracy``; with a column
-        ``graph`` where it is not of Cora alone. A missing eps is the implicit kernel and counts
-        as 0.
+        One row per run: ``s``, ``eps``, ``seed``, ``test_accuracy``, ``val_accuracy``; with a
+        column ``graph`` where it is not of Cora alone. A missing eps is the implicit kernel and
+        counts as 0.
     """
     graphs = list(_by_graph(sweep))
     chosen = [validation_choice(part, graph) for graph, part in graphs]
@@ -88,7 +88,7 @@ def rises_then_falls(sweep: pd.DataFrame | None) -> Claim:
     found = trend(line, "s", "test_accuracy")
     return Claim(
         "4.5", text, found.words(), judge([found.rises, found.falls]),
-        f"Test accuracy on Cora, {_seeds(found.runs)} seeds a value, s = {found.values[0]:g} to "
+        f"Test accuracy on Cora, {_seeds(found.runs)} seeds per value, s = {found.values[0]:g} to "
         f"{found.values[-1]:g}; a rise or fall counts beyond one standard deviation of a run.",
     )  # fmt: skip
 
@@ -102,18 +102,18 @@ def falls_with_eps(sweep: pd.DataFrame | None) -> Claim:
     found = trend(line, "eps", "test_accuracy")
     return Claim(
         "4.5", text, found.words(), judge([found.falls]),
-        f"Test accuracy on Cora, {_seeds(found.runs)} seeds a value, eps = {found.values[0]:g} to "
-        f"{found.values[-1]:g}; a fall counts beyond one standard deviation of a run.",
+        f"Test accuracy on Cora, {_seeds(found.runs)} seeds per value, eps = {found.values[0]:g} "
+        f"to {found.values[-1]:g}; a fall counts beyond one standard deviation of a run.",
     )  # fmt: skip
 
 
 def pick_claims(picks: pd.DataFrame | None) -> list[Claim]:
-    """Return what each way to pick the reported epoch is worth, beside the paper's figure.
+    """Return what each rule for the reported epoch is worth, beside the paper's figure.
 
     Parameters
     ----------
     picks
-        One row a run: ``graph``, ``seed``, and the test accuracy at the last epoch (``last``), at
+        One row per run: ``graph``, ``seed``, and the test accuracy at the last epoch (``last``), at
         the best validation accuracy, at the lowest validation loss, and the best test accuracy
         seen (``best_test``).
     """
@@ -139,7 +139,7 @@ def pick_claims(picks: pd.DataFrame | None) -> list[Claim]:
                 judge([means[HONEST] >= printed - max(spread[HONEST], 1e-12)]),
                 f"{len(part)} seeds. Holds where the lowest validation loss gives the paper's "
                 f"figure or more, within one standard deviation; {PICKS[nearest]} comes nearest. "
-                "The best test accuracy looks at the labels it is to be judged by.",
+                "The best test accuracy looks at the labels it is to be measured on.",
             )
         )  # fmt: skip
     return found

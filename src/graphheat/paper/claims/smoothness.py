@@ -72,7 +72,7 @@ def smoothness(graph: Graph, signals: Any, *, seed: int = 0) -> Smoothness:
 
 
 def label_indicators(graph: Graph) -> sp.csr_array:
-    """Return one column a class, 1 on its nodes, shape (n, c); rows without label are 0."""
+    """Return one column per class, 1 on its nodes, shape (n, c); rows without label are 0."""
     known = np.flatnonzero(graph.labels >= 0)
     places = (known, graph.labels[known])
     return sp.csr_array((np.ones(len(known)), places), shape=(graph.n, len(graph.classes)))

@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from graphheat.graph import Graph
-from graphheat.paper.figures import architecture, case_study, filters, influence, neighborhoods
+from graphheat.paper.figures import architecture, case_study, frequencies, influence, neighborhoods
 from graphheat.paper.figures.style import write
-from graphheat.training import Run
+from graphheat.training.network_run import NetworkRun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ class Inputs:
     """What the figures are drawn from; see :func:`draw_all`."""
 
     graph: Graph
-    run: Run | None = None
+    run: NetworkRun | None = None
     sweep: pd.DataFrame | None = None
     learned: ArrayLike | None = None
 
@@ -53,8 +53,8 @@ class PaperFigure:
 
 
 def _filters(given: Inputs) -> tuple[Axes, Frames]:
-    data = filters.filters_data(given.graph, learned=given.learned)
-    return filters.compose(data), {"": data}
+    data = frequencies.filters_data(given.graph, learned=given.learned)
+    return frequencies.compose(data), {"": data}
 
 
 def _neighborhoods(given: Inputs) -> tuple[Axes, Frames]:
@@ -95,7 +95,7 @@ def draw_all(
     folder: str | os.PathLike[str],
     graph: Graph,
     *,
-    run: Run | None = None,
+    run: NetworkRun | None = None,
     sweep: pd.DataFrame | None = None,
     learned: ArrayLike | None = None,
     numbers: Iterable[int] | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,11 +20,13 @@ from graphheat.errors import GraphError
 from graphheat.graph import Graph
 from graphheat.graph.hops import hop_distances
 from graphheat.heat import HeatKernel
+from graphheat.nn import HeatConv
+from graphheat.nn.features import Input, as_input
 from graphheat.paper.figures.case_study import NODE
 from graphheat.paper.figures.ego import Ego, draw_edges, ego_network
 from graphheat.paper.figures.style import PAGE, SEQUENTIAL, SMALL, TEXT, TITLE, plain, small_ticks
-from graphheat.training import Run
-from graphheat.training.network import build_network, build_operator
+from graphheat.training.build import build_network, build_operator
+from graphheat.training.network_run import NetworkRun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +45,7 @@ class Architecture:
         ``depth_1``, ``depth_2``: the probability of the target's predicted class, by the fitted
         weights, with heat in no layer, in the first, and in both. The last is the network's own.
     classes
-        ``class``, ``probability`` and ``true``, one row a class, for the target.
+        ``class``, ``probability`` and ``true``, one row per class, for the target.
     predicted, selected
         Name of the predicted class, and how many nodes are selected in the whole graph.
     """
@@ -56,7 +58,7 @@ class Architecture:
     eps: float
 
 
-def architecture_data(graph: Graph, run: Run, index: int = NODE) -> Architecture:
+def architecture_data(graph: Graph, run: NetworkRun, index: int = NODE) -> Architecture:
     """Follow one node through a fitted network.
 
     Parameters
@@ -101,19 +103,20 @@ def architecture_data(graph: Graph, run: Run, index: int = NODE) -> Architecture
     )
 
 
-def probabilities_by_depth(graph: Graph, run: Run) -> list[NDArray[np.float64]]:
+def probabilities_by_depth(graph: Graph, run: NetworkRun) -> list[NDArray[np.float64]]:
     """Return class probabilities with heat in no layer, in the first, and in both, (n, c) each.
 
     Without heat e^{-ksL} is I, so that a layer is x ΣΘ_k: what the fitted weights make of a node
     alone. With heat in both layers it is the network (Eq. 15).
     """
-    features = run.scaling.apply(graph.features)
+    assert graph.features is not None  # the run was fitted on them
+    features = as_input(run.scaling.apply(graph.features))
     model = build_network(features.shape[1], len(run.classes), run.settings)
-    model.load_state_dict(run.weights)
+    model.load_state_dict({name: torch.tensor(array) for name, array in run.weights.items()})
     model.eval()
     operator = build_operator(graph, run.settings)
 
-    def alone(layer: Any, x: Any) -> torch.Tensor:
+    def alone(layer: HeatConv, x: Input) -> torch.Tensor:
         return x @ layer.weight.sum(dim=0)
 
     with torch.no_grad():
@@ -224,12 +227,12 @@ def _draw_nodes(data: Architecture, ax: Axes, column: str) -> None:
     solid = nodes["selected"].to_numpy()
     target = (nodes["hop"] == 0).to_numpy()
     for part, shape, size in ((solid & ~target, "o", 22), (target, "h", 60)):
+        x, y = places[part].T
         ax.scatter(
-            *places[part].T, c=nodes[column].to_numpy()[part], cmap=SEQUENTIAL, vmin=0, vmax=1,
+            x, y, c=nodes[column].to_numpy()[part], cmap=SEQUENTIAL, vmin=0, vmax=1,
             s=size, marker=shape, edgecolors="black", linewidths=0.6, zorder=3,
         )  # fmt: skip
     left = ~solid & ~target
-    ax.scatter(
-        *places[left].T, s=22, facecolors="white", edgecolors="black", linewidths=0.6, zorder=3
-    )
+    x, y = places[left].T
+    ax.scatter(x, y, s=22, facecolors="white", edgecolors="black", linewidths=0.6, zorder=3)
     ax.margins(0.06)

@@ -59,14 +59,15 @@ def draw_case_study(ego: Ego, ax: Axes | None = None, *, s: float = S) -> Axes:
     draw_edges(ego, ax)
     for hop, (shape, size, _) in enumerate(SHAPES):
         ring = (nodes["hop"] == hop).to_numpy()
+        x, y = ego.places[ring].T
         ax.scatter(
-            *ego.places[ring].T, s=size, marker=shape, c=colors[ring],
+            x, y, s=size, marker=shape, c=colors[ring],
             edgecolors="black", linewidths=0.7, zorder=3,
         )  # fmt: skip
     for place, color, label in zip(ego.places, colors, nodes["label"], strict=True):
         light = color[:3] @ (0.299, 0.587, 0.114) > 0.5
         ax.text(
-            *place, str(label), ha="center", va="center", fontsize=TEXT,
+            place[0], place[1], str(label), ha="center", va="center", fontsize=TEXT,
             color="black" if light else "white", zorder=4,
         )  # fmt: skip
     words: list[NDArray[np.float64]] = []
@@ -75,7 +76,7 @@ def draw_case_study(ego: Ego, ax: Axes | None = None, *, s: float = S) -> Axes:
         if row is not None:
             words.append(free_place(ego, row["index"], words))
             ax.annotate(
-                f"{mark}: {row['node']}\n{row['heat']:.4f}", (row["x"], row["y"]), words[-1],
+                f"{mark}: {row['node']}\n{row['heat']:.4f}", (row["x"], row["y"]), tuple(words[-1]),
                 fontsize=TEXT, ha="center", va="center", fontweight="bold", zorder=2.5,
                 arrowprops={"arrowstyle": "-", "lw": 0.8, "shrinkB": 5},
             )  # fmt: skip
@@ -119,8 +120,8 @@ def add_heat_scale(ego: Ego, ax: Axes) -> Axes:
 
 def title_of(ego: Ego, s: float) -> str:
     """Return the finding in words, computed from the weights."""
-    target, b, c = (marked(ego, mark) for mark in "abc")
-    words = f"node {target['node']}, s = {s:g}"
+    b, c = marked(ego, "b"), marked(ego, "c")
+    words = f"node {ego.nodes['node'].iloc[0]}, s = {s:g}"
     if b is None or c is None:
         return words
     sign = ">" if c["heat"] > b["heat"] else "<"

@@ -30,7 +30,7 @@ class Ego:
     ----------
     nodes
         ``index``, ``node`` (the user's id), ``hop``, ``degree`` (in the whole graph), ``label``
-        (code), ``x``, ``y``: one row a node, the target first, then by hop and row number.
+        (code), ``x``, ``y``: one row per node, the target first, then by hop and row number.
     edges
         ``source`` and ``target``, row numbers of the graph, each edge once; ``tree`` marks the
         edges of one shortest path from every node to the target.
@@ -42,12 +42,12 @@ class Ego:
     @property
     def indices(self) -> NDArray[np.int64]:
         """Row numbers of the nodes, shape (k,)."""
-        return self.nodes["index"].to_numpy()
+        return np.asarray(self.nodes["index"], dtype=np.int64)
 
     @property
     def places(self) -> NDArray[np.float64]:
         """Where the nodes are drawn, shape (k, 2)."""
-        return self.nodes[["x", "y"]].to_numpy()
+        return np.asarray(self.nodes[["x", "y"]], dtype=np.float64)
 
 
 def ego_network(graph: Graph, index: int, orders: int, also: ArrayLike = ()) -> Ego:
@@ -129,7 +129,9 @@ def draw_ground(
     )
     ax.add_collection(ground)
     discs = ego.places[inside]
-    ax.scatter(*discs.T, s=(1.3 * size) ** 2, color=color, linewidths=0, zorder=zorder)
+    ax.scatter(
+        discs[:, 0], discs[:, 1], s=(1.3 * size) ** 2, color=color, linewidths=0, zorder=zorder
+    )
     return ax
 
 
@@ -151,7 +153,8 @@ def free_place(
     others = np.array(list(taken), dtype=np.float64).reshape(-1, 2)
     home = ego.places[np.flatnonzero(ego.indices == index)[0]]
     strangers = ego.places[ego.indices != index]
-    best, best_score = home, -np.inf
+    best: NDArray[np.float64] = home
+    best_score = -np.inf
     for radius in (0.5, 0.65, 0.8, 1.0, 1.25, 1.5, 1.8):
         for angle in np.arange(24) * np.pi / 12:
             place = home + radius * np.array([np.cos(angle), np.sin(angle)])
@@ -223,4 +226,4 @@ def _rings(hops: NDArray[np.int64], parents: NDArray[np.int64]) -> NDArray[np.fl
         start[node] = start[parent] + used[parent]
         used[parent] += width[node]
     middle = start + width / 2
-    return hops[:, None] * np.column_stack([np.cos(middle), np.sin(middle)])
+    return np.asarray(hops[:, None] * np.column_stack([np.cos(middle), np.sin(middle)]))

@@ -15,7 +15,7 @@ from graphheat import plot
 from graphheat.errors import ParameterError
 from graphheat.paper.figures.style import COLUMN, SMALL, small_ticks
 from graphheat.paper.trend import Trend, along, trend
-from graphheat.training.recipes import PUBLISHED
+from graphheat.recipes.network_recipe import PUBLISHED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,8 +33,8 @@ def influence_data(runs: pd.DataFrame, s: float = S, eps: float = EPS) -> pd.Dat
     Parameters
     ----------
     runs
-        One row a run: ``s``, ``eps``, ``seed``, ``test_accuracy`` and ``val_accuracy`` (fractions).
-        A missing eps is the implicit kernel, which drops nothing: it counts as 0.
+        One row per run: ``s``, ``eps``, ``seed``, ``test_accuracy`` and ``val_accuracy``
+        (fractions). A missing eps is the implicit kernel, which drops nothing: it counts as 0.
     s, eps
         The paper's choice: eps is fixed to it along s, and s along eps.
 

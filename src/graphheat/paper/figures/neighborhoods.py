@@ -111,6 +111,8 @@ def neighborhoods_data(
 def compose(data: Neighborhoods) -> Axes:
     """Draw the whole figure, hops above heat, and return the axes of hops."""
     figure = Figure(figsize=(COLUMN, 6.3), layout="constrained")
+    above: Axes
+    below: Axes
     above, below = figure.subplots(2)
     draw_hops(data, above)
     draw_heat(data, below)
@@ -186,8 +188,9 @@ def _draw(
     for hop, color in enumerate(HOP_COLORS):
         for inside, face in ((True, color), (False, "white")):
             ring = (hops == hop) & (filled == inside)
+            x, y = ego.places[ring].T
             ax.scatter(
-                *ego.places[ring].T, s=52 if hop == 0 else 30, marker="h" if hop == 0 else "o",
+                x, y, s=52 if hop == 0 else 30, marker="h" if hop == 0 else "o",
                 facecolors=face, edgecolors="black" if inside else color, linewidths=0.8, zorder=3,
             )  # fmt: skip
     ax.margins(0.08)

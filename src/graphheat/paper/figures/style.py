@@ -73,8 +73,8 @@ def plain(ax: Axes, title: str = "") -> Axes:
 def small_ticks(ax: Axes) -> Axes:
     """Set ticks and labels in the sizes of a column."""
     ax.tick_params(labelsize=SMALL, length=2.5)
-    ax.xaxis.label.set_size(TEXT)
-    ax.yaxis.label.set_size(TEXT)
+    ax.xaxis.label.set_fontsize(TEXT)
+    ax.yaxis.label.set_fontsize(TEXT)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     return ax

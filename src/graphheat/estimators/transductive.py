@@ -1,0 +1,172 @@
+"""What the graph classifiers share: graph in, labels of the same nodes out."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from graphheat.errors import GraphError, ParameterError
+from graphheat.graph import Graph
+from graphheat.io import from_arrays
+
+
+class TransductiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types
+    """Base of the classifiers that are fitted on a whole graph and label its nodes.
+
+    A subclass sets ``graph_``, ``classes_`` and ``probabilities_`` in ``_fit_graph`` and says in
+    ``_foreign_proba`` what to do with nodes that it was not fitted on.
+    """
+
+    neighbors: int
+    graph_: Graph | None  # a loaded model has none
+    classes_: NDArray[Any]
+    probabilities_: NDArray[np.float64]
+
+    def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, labelled: Any = None) -> Self:
+        """Learn from a graph.
+
+        Parameters
+        ----------
+        X
+            A Graph, which needs nothing else; or features, shape (n, f), dense or sparse; or None
+            when ``adjacency`` is given.
+        y
+            Labels, shape (n,), strings or numbers. None, NaN and (beside two other classes) −1
+            mean unlabelled.
+        adjacency
+            Symmetric, shape (n, n); None: the nearest neighbours of X.
+        labelled
+            Mask of the labels that may be used, shape (n,).
+        """
+        if isinstance(X, Graph):
+            if y is not None or adjacency is not None or labelled is not None:
+                raise ParameterError(
+                    "fit takes a Graph alone, or X, y and adjacency; got a Graph and more."
+                )
+            graph = X
+        else:
+            graph = self._graph_from(X, y, adjacency, labelled)
+        self._has_own_adjacency = isinstance(X, Graph) or adjacency is not None
+        self._fit_graph(graph)
+        self.graph_ = graph
+        self.classes_ = class_array(graph.classes)
+        return self
+
+    def predict_proba(self, X: Any = None, *, adjacency: Any = None) -> NDArray[Any]:
+        """Return class probabilities, shape (n, c), columns as in ``classes_``.
+
+        Parameters
+        ----------
+        X
+            None, the fitted graph or the fitted X: the probabilities found in ``fit``. Another X,
+            or another Graph: nodes that were not there.
+        adjacency
+            The edges among the rows of another X.
+        """
+        check_is_fitted(self)
+        if X is None and adjacency is None:
+            return self.probabilities_
+        if isinstance(X, Graph):
+            if X is self.graph_ or X.fingerprint == self._fitted_fingerprint():
+                return self.probabilities_
+            return self._foreign_proba(X)
+        X = self._check_features(X, reset=False)
+        if adjacency is None:
+            if self._is_fitted_input(X):
+                return self.probabilities_
+            if self._has_own_adjacency:
+                raise ParameterError(
+                    "This X is not known to be the fitted one, and its edges are not known. "
+                    "Pass adjacency=, or call predict() for the fitted nodes."
+                )
+        return self._foreign_proba(
+            from_arrays(X, None, adjacency=adjacency, neighbors=self.neighbors)
+        )
+
+    def predict(self, X: Any = None, *, adjacency: Any = None) -> NDArray[Any]:
+        """Return the most probable class of each node, shape (n,); as :meth:`predict_proba`."""
+        probabilities = self.predict_proba(X, adjacency=adjacency)
+        labels: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
+        return labels
+
+    def score(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy: of ``y``, or on the graph's labelled test nodes."""
+        if y is not None:
+            return float(super().score(X, y, sample_weight))
+        check_is_fitted(self)
+        graph = self.graph_ if X is None else X
+        if not isinstance(graph, Graph):
+            raise ParameterError(
+                "score needs y beside X, or a Graph with test nodes; a loaded model holds neither."
+                if X is None
+                else "score needs y beside X, or a Graph with test nodes."
+            )
+        test = graph.split.test
+        test = test[graph.labels[test] >= 0]
+        if not len(test):
+            raise GraphError("The graph has no labelled test nodes to score. Pass X and y.")
+        truth = class_array(graph.classes)[graph.labels[test]]
+        return float((self.predict(graph)[test] == truth).mean())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # ------------------------------------------------------------------ for subclasses
+
+    def _fit_graph(self, graph: Graph) -> None:
+        raise NotImplementedError
+
+    def _foreign_proba(self, graph: Graph) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _fitted_fingerprint(self) -> str:
+        assert self.graph_ is not None  # a model that can be loaded asks its run
+        return self.graph_.fingerprint
+
+    def _check_features(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float32, np.float64], reset=reset
+        )
+
+    def _graph_from(self, X: Any, y: Any, adjacency: Any, labelled: Any) -> Graph:
+        if y is None:
+            raise ParameterError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        if X is not None:
+            X = self._check_features(X, reset=True)
+        return from_arrays(
+            X,
+            column_or_1d(_as_labels(y), warn=True),
+            adjacency=adjacency,
+            labelled=labelled,
+            neighbors=self.neighbors,
+        )
+
+    def _is_fitted_input(self, X: Any) -> bool:
+        fitted = None if self.graph_ is None else self.graph_.features
+        if fitted is None or X.shape != fitted.shape:
+            return False
+        if sp.issparse(X) or sp.issparse(fitted):
+            difference = sp.csr_array(X, dtype=np.float32) - sp.csr_array(fitted)
+            return not difference.count_nonzero()
+        return bool(np.array_equal(np.asarray(X, dtype=np.float32), fitted))
+
+
+def class_array(classes: tuple[Any, ...]) -> NDArray[Any]:
+    """Return class names as an array that can be indexed by codes."""
+    return np.array(classes)
+
+
+def _as_labels(y: Any) -> NDArray[Any]:
+    array = np.asarray(y)
+    if array.dtype.kind == "U" and not isinstance(y, np.ndarray):
+        array = np.asarray(y, dtype=object)  # ["a", nan] must not become the string "nan"
+    return array

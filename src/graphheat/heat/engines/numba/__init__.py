@@ -1,0 +1,1 @@
+"""The numba engine: compiled blocks of columns. Importing this package does not import numba."""

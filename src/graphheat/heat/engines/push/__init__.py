@@ -1,0 +1,1 @@
+"""The push engine: local, for rows and for matrices of short times."""

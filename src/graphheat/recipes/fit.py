@@ -1,0 +1,82 @@
+"""``fit``: any recipe on any graph."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from graphheat.graph import Graph
+from graphheat.progress import Progress
+from graphheat.recipes import registry
+from graphheat.runs import Run
+
+DEFAULT = "consistent"
+
+
+def fit(
+    graph: Graph,
+    recipe: str = DEFAULT,
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+    source: Mapping[str, Any] | None = None,
+    **changes: Any,
+) -> Run:
+    """Label every node of a graph.
+
+    Parameters
+    ----------
+    graph
+        With labels and, for most recipes, features; its split says which labels train, validate,
+        calibrate and test.
+    recipe
+        ``"consistent"``: GraphHeat with consistency regularisation on unlabelled nodes;
+        ``"normalized"``: the same with heat in front of a batch-normalised network; ``"paper"`` or
+        ``"authors"``: to the letter. ``"linear"``: heat and a logistic regression, in seconds. Or a
+        baseline, such as ``"gcn"``, ``"gat"`` or ``"lp"``: :func:`graphheat.recipes.names` lists
+        all.
+    seed
+        Decides what is random: weights, dropout, folds and, without validation labels, which nodes
+        are held out.
+    threads
+        Threads to use; default: by the size of the job.
+    checkpoint, resume
+        File to keep the run in, and whether to go on from it where it exists.
+    progress
+        Called as ``progress(done, total, text)`` along the way.
+    source
+        Kept in the run as it is.
+    **changes
+        Settings of the recipe. ``s`` is the diffusion time; ``s="auto"`` (the default of
+        ``"consistent"``) chooses it on the validation labels, in seconds, and ``notes`` say what
+        came of it. ``eps`` is the threshold of the kernel's entries; ``eps=None``: products without
+        a kernel matrix.
+
+    Returns
+    -------
+    Run
+        With ``probabilities``, ``predicted``, ``test_accuracy``, ``predictions_frame()``,
+        ``save(path)``, ``notes``.
+
+    Notes
+    -----
+    Deterministic for a seed and a number of threads; a resumed run ends as an undisturbed one, bit
+    for bit. The caller's random state is left alone.
+
+    Examples
+    --------
+    >>> import graphheat
+    >>> graph = graphheat.datasets.block_model(300, 3, seed=0)
+    >>> [fit(graph, name).recipe for name in ("lp", "ica")]
+    ['lp', 'ica']
+    """
+    chosen = registry.get(recipe)
+    settings = chosen.settings(graph, **changes)
+    prepared = chosen.prepare(graph, settings, threads=threads, progress=progress)
+    return chosen.fit(
+        prepared, seed, checkpoint=checkpoint, resume=resume, progress=progress, source=source
+    )

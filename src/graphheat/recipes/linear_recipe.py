@@ -1,0 +1,86 @@
+"""The linear recipe: heat and a logistic regression."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from graphheat.errors import ParameterError
+from graphheat.graph import Graph
+from graphheat.linear.diffusion import check_features
+from graphheat.linear.linear_fit import fit_linear
+from graphheat.linear.linear_run import LinearRun, LinearSettings
+from graphheat.progress import Progress
+from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
+from graphheat.suitability import warnings_of
+
+
+class LinearRecipe(Recipe):
+    """Features diffused by heat, then multinomial logistic regression; see :mod:`graphheat.linear`.
+
+    Diffusion before a linear model is SGC's idea (Wu et al. 2019) and, with a continuous time,
+    DGC's (Wang et al. 2021).
+    """
+
+    name = "linear"
+    title = "Heat and a logistic regression"
+    reference = (
+        "Wu, Souza, Zhang et al., Simplifying Graph Convolutional Networks, ICML 2019; Wang, Wang, "
+        "Yang and Lin, Dissecting the Diffusion Process in Linear Graph Convolutional Networks, "
+        "NeurIPS 2021"
+    )
+    brief = MappingProxyType({"s": 3.0, "l2": 0.01})
+
+    def settings(self, graph: Graph, **changes: Any) -> LinearSettings:
+        """Return the settings: s, l2, scaling and self_weight, each a value or ``"auto"``."""
+        if changes.pop("eps", "recipe") != "recipe":
+            raise ParameterError("The linear recipe diffuses without a matrix and has no eps.")
+        return LinearSettings.checked(**changes)
+
+    def prepare(
+        self,
+        graph: Graph,
+        settings: LinearSettings,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> PreparedLinear:
+        """Check the graph, and whether heat will probably hurt on it."""
+        check_features(graph)
+        graph.completed_split(0, hold_out=False)
+        return PreparedLinear(graph, settings, checked_threads(threads), warnings_of(graph))
+
+    def train(
+        self,
+        prepared: PreparedLinear,
+        seed: int,
+        *,
+        state: State,
+        progress: Progress | None,
+        **options: Any,
+    ) -> LinearRun:
+        """Choose what is left open and fit; without cross-validation no seed plays a part."""
+        first, source = prepared.first, dict(state.source or {})
+        if first is None or first.search.by == "cross-validation":
+            split = prepared.graph.completed_split(seed, hold_out=False)
+            run = fit_linear(
+                prepared.graph,
+                split,
+                prepared.settings,
+                seed=seed,
+                threads=prepared.threads,
+                progress=progress,
+            )
+            prepared.first = first = replace(run, notes=(*run.notes, *prepared.notes))
+        return replace(first, seed=seed, source=source)
+
+
+class PreparedLinear(Prepared):
+    """Holds the first run, which serves all seeds where none of them decides anything."""
+
+    settings: LinearSettings
+    first: LinearRun | None = None
+
+
+LINEAR = LinearRecipe()

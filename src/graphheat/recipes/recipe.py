@@ -1,0 +1,180 @@
+"""Recipe: how a graph and a handful of labels become a run."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from graphheat.checks import check_count, check_seed
+from graphheat.errors import OutputError
+from graphheat.graph import Graph
+from graphheat.progress import Progress
+from graphheat.runs import Run
+from graphheat.runs.checkpoint import Arrays, Header, check_same, read, write
+from graphheat.runs.run import Settings, run_from
+
+
+@dataclass(eq=False)
+class Prepared:
+    """What the seeds of one recipe on one graph share.
+
+    Attributes
+    ----------
+    graph, settings, threads
+        As they were given.
+    notes
+        Sentences on the graph that the user should read, whatever the seed.
+    """
+
+    graph: Graph
+    settings: Any
+    threads: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a run under way is kept.
+
+    Attributes
+    ----------
+    save
+        Takes header and arrays of a run that is not finished; None where nothing is kept.
+    saved
+        What an interrupted run left, to go on from.
+    source
+        Where the graph came from, for the run to remember.
+    """
+
+    save: Callable[[Header, Arrays], None] | None = None
+    saved: tuple[Header, Arrays] | None = None
+    source: Mapping[str, Any] | None = None
+
+
+class Recipe(ABC):
+    """One way to label a graph: settings → prepare → fit → run.
+
+    A recipe is one small class; it names itself, turns changes into complete settings, prepares
+    what seeds share, and trains. Checkpoints, resuming and saving are done here, once.
+
+    Attributes
+    ----------
+    name, title
+        The key of the registry and of ``--recipe``, and the name in a table.
+    reference
+        Whose idea it is: authors, title, year.
+    stochastic
+        Whether the seed changes anything.
+    brief
+        Settings under which a run takes a moment: to see that everything works, not how well.
+    """
+
+    name: str
+    title: str
+    reference: str = ""
+    stochastic: bool = True
+    brief: Mapping[str, Any] = {}
+
+    @abstractmethod
+    def settings(self, graph: Graph, **changes: Any) -> Settings:
+        """Return complete, checked settings for a graph, or raise with what is wrong.
+
+        Every recipe is also asked with ``s`` and ``eps`` where a user gave them; one that has
+        neither says so.
+        """
+
+    def prepare(
+        self,
+        graph: Graph,
+        settings: Any,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Prepared:
+        """Compute what all seeds share, or raise where the graph lacks what is needed."""
+        return Prepared(graph, settings, checked_threads(threads))
+
+    @abstractmethod
+    def train(
+        self, prepared: Any, seed: int, *, state: State, progress: Progress | None, **options: Any
+    ) -> Run:
+        """Label every node; what is random is decided by the seed."""
+
+    def identity(
+        self, prepared: Any, seed: int, progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Return what makes a seed's run the run that it is; a checkpoint is compared with it.
+
+        Whatever could still be wrong with the run is found here, before an old one is replaced.
+        """
+        return {
+            "recipe": self.name,
+            "fingerprint": prepared.graph.fingerprint,
+            "seed": seed,
+            "settings": prepared.settings.as_dict(),
+        }
+
+    def fit(
+        self,
+        prepared: Any,
+        seed: int = 0,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        progress: Progress | None = None,
+        source: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Run:
+        """Make a seed's run, or read it where it is finished, or go on with it.
+
+        Parameters
+        ----------
+        checkpoint
+            File to keep the run in: its state about once a second where the recipe has one, and
+            the finished run, once.
+        resume
+            Go on from ``checkpoint`` where it exists; a finished run is returned as it is.
+        progress
+            Called along the way.
+        source
+            Kept in the run as it is.
+        """
+        seed = check_seed(seed)
+        if checkpoint is None:
+            return self.train(
+                prepared, seed, state=State(source=source), progress=progress, **options
+            )
+        path = Path(checkpoint)
+        identity, saved = self.identity(prepared, seed, progress), None
+        if path.exists():
+            if not resume:
+                raise OutputError(f"{path} already holds a run. Pass resume=True, or remove it.")
+            header, arrays = read(path)
+            check_same(path, header, identity, prepared.graph.name)
+            if header.get("state") == "finished":
+                return run_from(header, arrays, path=path)
+            saved = header, arrays
+
+        def save(header: Header, arrays: Arrays) -> None:
+            graph = prepared.graph
+            facts = {"name": graph.name, "classes": list(graph.classes), "source": source or {}}
+            write(path, {"state": "running", **identity, **facts, **header}, arrays)
+
+        state = State(save=save, saved=saved, source=source)
+        run = self.train(prepared, seed, state=state, progress=progress, **options)
+        run.save(path)
+        return run
+
+
+def with_seed(run: Run, seed: int) -> Run:
+    """Return a run that another seed would have made just so."""
+    return replace(run, seed=seed)
+
+
+def checked_threads(threads: int | None) -> int | None:
+    """Return the number of threads as an int, or None for the default."""
+    return None if threads is None else check_count(threads, "threads", "fit")

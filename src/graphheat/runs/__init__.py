@@ -1,0 +1,6 @@
+"""What any recipe returns: a run, its predictions, and the one file that holds both; no torch."""
+
+from graphheat.runs.predictions import Predictions
+from graphheat.runs.run import Explainer, Run, load_run
+
+__all__ = ["Explainer", "Predictions", "Run", "load_run"]

@@ -1,0 +1,103 @@
+"""Predictions: what a run says of the nodes of a graph, as arrays and as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphheat.calibration import calibrated
+
+if TYPE_CHECKING:
+    import pandas
+
+    from graphheat.graph import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Class probabilities of every node of a graph.
+
+    Attributes
+    ----------
+    nodes, classes
+        Node ids and class names.
+    probabilities
+        Shape (n, c).
+    labels
+        Codes of the labels that are known, shape (n,); −1 = unknown.
+    split
+        The part that each node has in the run's split, by name.
+    reached
+        Whether heat from the training nodes arrives, shape (n,); None where that is not known.
+    temperature
+        Of the scaled confidence; None where nothing was calibrated.
+    """
+
+    nodes: tuple[Any, ...]
+    classes: tuple[Any, ...]
+    probabilities: NDArray[np.floating[Any]]
+    labels: NDArray[np.int64]
+    split: list[str]
+    reached: NDArray[np.bool_] | None = None
+    temperature: float | None = None
+
+    @classmethod
+    def on(
+        cls,
+        graph: Graph,
+        classes: tuple[Any, ...],
+        probabilities: NDArray[np.floating[Any]],
+        temperature: float | None,
+    ) -> Predictions:
+        """Return the predictions for a graph that a run was not fitted on.
+
+        Its labels are matched with the run's classes by name; ``reached`` is left open, as the
+        training nodes are not in this graph.
+        """
+        labels = np.full(graph.n, -1, dtype=np.int64)
+        for code, name in enumerate(graph.classes):
+            if name in classes:
+                labels[graph.labels == code] = classes.index(name)
+        return cls(
+            nodes=tuple(graph.nodes.tolist()),
+            classes=classes,
+            probabilities=probabilities,
+            labels=labels,
+            split=[""] * graph.n,
+            temperature=temperature,
+        )
+
+    @property
+    def predicted(self) -> NDArray[np.int64]:
+        """Codes of the most probable classes, shape (n,)."""
+        codes: NDArray[np.int64] = self.probabilities.argmax(axis=1)
+        return codes
+
+    def frame(self) -> pandas.DataFrame:
+        """Return node, label, predicted, confidence, reached, split and p_<class>, a row per node.
+
+        With a temperature a last column, ``calibrated``, holds the confidence after scaling by it.
+        """
+        import pandas
+
+        names = np.array(self.classes, dtype=object)
+        known = self.labels >= 0
+        label = np.full(len(self.labels), None, dtype=object)
+        label[known] = names[self.labels[known]]
+        nothing = np.full(len(self.labels), None, dtype=object)
+        table: dict[str, Any] = {
+            "node": list(self.nodes),
+            "label": label,
+            "predicted": names[self.predicted],
+            "confidence": self.probabilities.max(axis=1),
+            "reached": nothing if self.reached is None else self.reached,
+            "split": self.split,
+        }
+        for code, name in enumerate(self.classes):
+            table[f"p_{name}"] = self.probabilities[:, code]
+        if self.temperature is not None:
+            table["calibrated"] = calibrated(self.probabilities, self.temperature).max(axis=1)
+        return pandas.DataFrame(table)

@@ -1,0 +1,458 @@
+"""Run: a finished fit of any recipe."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphheat import calibration
+from graphheat.errors import CheckpointError, GraphError, MissingPathError
+from graphheat.graph import Graph, Split
+from graphheat.runs import checkpoint
+from graphheat.runs.checkpoint import FILENAME, Arrays, Header
+from graphheat.runs.predictions import Predictions
+
+if TYPE_CHECKING:
+    import pandas
+
+History = dict[str, list[float]]
+HISTORY_COLUMNS = ("train_loss", "val_loss", "val_accuracy")
+
+SHARED_NODES = (
+    "The temperature was learned on the validation nodes, which also chose or stopped the model: a "
+    "little optimistic."
+)
+
+# The kinds of runs that come with the package, and where each lives; others register themselves
+# when their module is imported.
+_KINDS: dict[str, str | type[Run]] = {
+    "network": "graphheat.training.network_run:NetworkRun",
+    "linear": "graphheat.linear.linear_run:LinearRun",
+    "baseline": "graphheat.baselines.baseline_run:BaselineRun",
+}
+
+
+class Settings(Protocol):
+    """What, with the graph and the seed, decides a run."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the settings as plain values, ready for JSON."""
+
+
+class Explainer(Protocol):
+    """What explains node after node of one run."""
+
+    def explain(self, node: Any, *, label: Any = None) -> Any:
+        """Return an :class:`~graphheat.explain.Explanation` of a logit of ``node``."""
+
+    def contributions(
+        self, index: int, codes: list[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what every node gave to logits of row ``index``, and the constants.
+
+        Contributions have shape (n, len(codes)), constants (len(codes),).
+        """
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Run:
+    """What a recipe makes of a graph: a label with a confidence for every node.
+
+    Subclasses say what else they hold, and by ``kind`` how a file names them:
+    ``class MyRun(Run, kind="mine")``.
+
+    Attributes
+    ----------
+    recipe, settings, seed
+        What, with the graph, decided the run.
+    fingerprint, name, classes, nodes, labels
+        Of the graph: what identifies it, its name, its classes, its node ids, the known labels.
+    split
+        The train, validation, calibration and test nodes.
+    probabilities
+        Shape (n, c).
+    reached
+        Whether heat from the training nodes arrives, shape (n,); None for recipes without heat.
+    history
+        ``train_loss``, ``val_loss`` and ``val_accuracy``, one number per epoch; empty for recipes
+        that do not learn in epochs. Test labels play no part in it.
+    best_epoch, epochs
+        The epoch whose weights were kept, and how many were run; epochs count from 1.
+    notes
+        Sentences the user should read.
+    """
+
+    recipe: str
+    settings: Settings
+    seed: int
+    fingerprint: str
+    name: str
+    classes: tuple[Any, ...]
+    nodes: tuple[Any, ...]
+    labels: NDArray[np.int64]
+    split: Split
+    probabilities: NDArray[np.floating[Any]]
+    seconds: float
+    reached: NDArray[np.bool_] | None = None
+    history: History = field(default_factory=dict)
+    best_epoch: int = 0
+    notes: tuple[str, ...] = ()
+    source: dict[str, Any] = field(default_factory=dict)
+    search: Any = None  # what settings were chosen on (a GridSearch), where some were
+
+    kind: ClassVar[str] = ""
+    explained_by: ClassVar[str | None] = None  # "module:class" of its explainer
+
+    def __init_subclass__(cls, *, kind: str | None = None, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if kind is not None:
+            cls.kind = kind
+            _KINDS[kind] = cls
+
+    @staticmethod
+    def graph_parts(graph: Graph, split: Split) -> dict[str, Any]:
+        """Return the fields that say which graph a run was made on, and by which split."""
+        return {
+            "fingerprint": graph.fingerprint,
+            "name": graph.name,
+            "classes": graph.classes,
+            "nodes": tuple(graph.nodes.tolist()),
+            "labels": graph.labels,
+            "split": split,
+        }
+
+    def __repr__(self) -> str:
+        scored = "" if self.test_accuracy is None else f", test_accuracy={self.test_accuracy:.3f}"
+        return (
+            f"{type(self).__name__}({self.name}, recipe={self.recipe!r}, seed={self.seed}, "
+            f"nodes={len(self.nodes)}, classes={len(self.classes)}{scored})"
+        )
+
+    # ------------------------------------------------------------------ questions
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs were run."""
+        return len(self.history.get("train_loss", []))
+
+    @cached_property
+    def predicted(self) -> NDArray[np.int64]:
+        """Predicted class codes, shape (n,)."""
+        codes: NDArray[np.int64] = self.probabilities.argmax(axis=1)
+        return codes
+
+    def members(self, part: str) -> NDArray[np.int64]:
+        """Return the labelled nodes of a part of the split: row numbers, rising."""
+        nodes = np.sort(self.split.get(part, np.empty(0, dtype=np.int64)))
+        return nodes[self.labels[nodes] >= 0]
+
+    def accuracy(self, part: str) -> float | None:
+        """Return the share of right predictions in a part of the split, or None without nodes."""
+        nodes = self.split.get(part, np.empty(0, dtype=np.int64))
+        if not len(nodes):
+            return None
+        return float((self.predicted == self.labels)[nodes].mean())
+
+    @property
+    def val_accuracy(self) -> float | None:
+        """Accuracy on the validation nodes."""
+        return self.accuracy("val")
+
+    @property
+    def test_accuracy(self) -> float | None:
+        """Accuracy on the test nodes."""
+        return self.accuracy("test")
+
+    def check_graph(self, graph: Graph) -> None:
+        """Raise where this is not the graph that the run was fitted on."""
+        if graph.fingerprint != self.fingerprint:
+            raise GraphError(
+                f"{graph.name} is not the graph that this run was fitted on; its edges, features, "
+                "labels, ids or split differ. Give that graph."
+            )
+
+    def settings_dict(self) -> dict[str, Any]:
+        """Return every setting that, with the graph and the seed, decided the run."""
+        return dict(self.settings.as_dict())
+
+    def facts(self) -> dict[str, Any]:
+        """Return what else is worth noting of how the run was made, ready for JSON."""
+        return {}
+
+    def metrics(self) -> dict[str, Any]:
+        """Return one row of numbers about the run, ready for JSON."""
+        return {
+            "seed": self.seed,
+            "test_accuracy": self.test_accuracy,
+            "val_accuracy": self.val_accuracy,
+            "best_epoch": self.best_epoch,
+            "epochs": self.epochs,
+            "seconds": round(self.seconds, 3),
+        }
+
+    # ------------------------------------------------------------------ confidence
+
+    @property
+    def calibration_part(self) -> str | None:
+        """The part of the split whose labels say how far the run may be believed.
+
+        ``"calibration"``, or where there is no such node ``"val"``, or None where there is neither.
+        """
+        return next((part for part in ("calibration", "val") if len(self.members(part))), None)
+
+    @cached_property
+    def temperature(self) -> float | None:
+        """T of :func:`graphheat.calibration.temperature`, from the nodes of that part."""
+        if self.calibration_part is None:
+            return None
+        nodes = self.members(self.calibration_part)
+        return calibration.temperature(self.probabilities, self.labels, nodes)
+
+    @cached_property
+    def calibrated(self) -> NDArray[np.float64] | None:
+        """Probabilities after temperature scaling, shape (n, c); the same labels."""
+        if self.temperature is None:
+            return None
+        return calibration.calibrated(self.probabilities, self.temperature)
+
+    def calibration_report(self) -> dict[str, Any]:
+        """Return the temperature, and the calibration error before and after it, ready for JSON.
+
+        The error is that of 15 equal-width bins on the test nodes, None without any;
+        ``expected_by_chance`` is what a perfectly calibrated predictor with the scaled confidences
+        would show on average.
+        """
+        part, after, scored = self.calibration_part, self.calibrated, self.members("test")
+        error, chance = calibration.expected_calibration_error, calibration.expected_by_chance
+        report: dict[str, Any] = {
+            "temperature": self.temperature,
+            "learned_on": part,
+            "nodes": 0 if part is None else len(self.members(part)),
+            "error_before": None,
+            "error_after": None,
+            "expected_by_chance": None,
+            "note": SHARED_NODES if part == "val" else None,
+        }
+        if len(scored):
+            report["error_before"] = error(self.probabilities, self.labels, scored)
+            if after is not None:
+                report["error_after"] = error(after, self.labels, scored)
+                report["expected_by_chance"] = chance(after, scored)
+        return report
+
+    # ------------------------------------------------------------------ predictions
+
+    def predictions(self) -> Predictions:
+        """Return what the run says of the nodes of its graph."""
+        return Predictions(
+            nodes=self.nodes,
+            classes=self.classes,
+            probabilities=self.probabilities,
+            labels=self.labels,
+            split=self.split.names(),
+            reached=self.reached,
+            temperature=self.temperature,
+        )
+
+    def predictions_frame(self) -> pandas.DataFrame:
+        """Return one row per node: id, label, prediction, confidence, reached, split, p_<class>.
+
+        ``confidence`` is the model's own probability. Where calibration or validation labels are
+        known, a last column ``calibrated`` holds the confidence after temperature scaling.
+        """
+        return self.predictions().frame()
+
+    def predict(self, graph: Graph, *, threads: int | None = None) -> Predictions:
+        """Label the nodes of ``graph``, its own or another with the same features."""
+        if graph.fingerprint == self.fingerprint:
+            return self.predictions()
+        probabilities = self.probabilities_on(graph, threads=threads)
+        return Predictions.on(graph, self.classes, probabilities, self.temperature)
+
+    def probabilities_on(
+        self, graph: Graph, *, threads: int | None = None
+    ) -> NDArray[np.floating[Any]]:
+        """Return class probabilities of every node of another graph, shape (n, c), or raise."""
+        raise GraphError(
+            f"A run of {self.recipe} labels the graph that it was fitted on, and {graph.name} is "
+            "another. Fit it there."
+        )
+
+    def explainer(self, graph: Graph, *, threads: int | None = None) -> Explainer:
+        """Return what explains the run's labels, node after node; ``graph`` is the fitted one."""
+        if self.explained_by is None:
+            raise GraphError(
+                f"Runs of GraphHeat can be explained, and this is one of {self.recipe}. "
+                "Fit the graph with a recipe of GraphHeat, such as 'paper'."
+            )
+        make: Callable[..., Explainer] = resolve(self.explained_by)
+        return make(self, graph, threads=threads)
+
+    # ------------------------------------------------------------------ file
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the run to one safetensors file, which is replaced as a whole."""
+        own_header, own_arrays = self.own_parts()
+        header = {
+            "state": "finished",
+            "kind": self.kind,
+            "recipe": self.recipe,
+            "settings": self.settings.as_dict(),
+            "seed": self.seed,
+            "fingerprint": self.fingerprint,
+            "name": self.name,
+            "classes": list(self.classes),
+            "held_out": self.split.held_out,
+            "best_epoch": self.best_epoch,
+            "seconds": self.seconds,
+            "notes": list(self.notes),
+            "source": self.source,
+            **own_header,
+        }
+        arrays = {
+            **history_arrays(self.history),
+            "probabilities": self.probabilities,
+            "labels": self.labels,
+            "roles": self.split.codes(),
+            "nodes": checkpoint.pack_text(list(self.nodes)),
+            **({} if self.reached is None else {"reached": self.reached}),
+            **own_arrays,
+        }
+        checkpoint.write(path, header, arrays)
+
+    def own_parts(self) -> tuple[Header, Arrays]:
+        """Return what a subclass adds to the file."""
+        return {}, {}
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a finished run of whichever kind; called on a subclass, of that kind alone."""
+        run = run_from(*checkpoint.read(path), path=path)
+        if not isinstance(run, cls):
+            raise CheckpointError(
+                f"{path} holds a run of {run.recipe!r}, which is not a {cls.__name__}."
+            )
+        return run
+
+    @classmethod
+    def from_parts(cls, header: Header, arrays: Arrays) -> Self:
+        """Rebuild a run from what :func:`checkpoint.read` returned; KeyError where it is damaged.
+
+        A subclass that adds to the file overrides this, and passes its own fields to
+        :meth:`shared_parts`'.
+        """
+        return cls(**cls.shared_parts(header, arrays))
+
+    @classmethod
+    def shared_parts(cls, header: Header, arrays: Arrays) -> dict[str, Any]:
+        """Return the fields that all kinds of runs have."""
+        split = Split.from_codes(arrays["roles"])
+        return {
+            "recipe": header["recipe"],
+            "settings": cls.settings_from(header),
+            "seed": header["seed"],
+            "fingerprint": header["fingerprint"],
+            "name": header["name"],
+            "classes": tuple(header["classes"]),
+            "nodes": tuple(checkpoint.unpack_text(arrays["nodes"])),
+            "labels": arrays["labels"],
+            "split": Split(split.n, split.parts, held_out=header.get("held_out", False)),
+            "probabilities": arrays["probabilities"],
+            "reached": arrays.get("reached"),
+            "history": history_from(arrays),
+            "best_epoch": header["best_epoch"],
+            "seconds": header["seconds"],
+            "notes": tuple(header["notes"]),
+            "source": header["source"],
+        }
+
+    @classmethod
+    def settings_from(cls, header: Header) -> Settings:
+        """Return the settings that a file's header tells."""
+        return PlainSettings(header["settings"])
+
+
+@dataclass(frozen=True)
+class PlainSettings:
+    """Settings as plain values by name."""
+
+    values: Mapping[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the values."""
+        return dict(self.values)
+
+
+def load_run(path: str | os.PathLike[str]) -> Run:
+    """Read the run in a folder that ``graphheat fit --out`` wrote, or in a file, of any recipe.
+
+    Examples
+    --------
+    >>> load_run("nowhere")
+    Traceback (most recent call last):
+        ...
+    graphheat.errors.MissingPathError: There is no checkpoint at nowhere.
+    """
+    given = Path(path)
+    if given.is_dir():
+        if not (given / FILENAME).exists():
+            several = sorted(each for each in given.glob("seed-*") if each.is_dir())
+            if several:
+                raise MissingPathError(
+                    f"{given} holds several runs; name one of them, such as {several[0]}."
+                )
+        given = given / FILENAME
+    return Run.load(given)
+
+
+def run_from(header: Header, arrays: Arrays, *, path: str | os.PathLike[str] = "The file") -> Run:
+    """Rebuild a finished run, of the class that its kind names."""
+    if header.get("state") != "finished":
+        raise CheckpointError(
+            f"{path} holds a run that was interrupted after {header.get('epoch')} epochs. "
+            "Finish it first with --resume."
+        )
+    kind = header.get("kind")
+    if kind not in _KINDS:
+        for point in entry_points(group="graphheat.recipes"):
+            point.load()  # a third party's runs register when its recipe is imported
+    if kind not in _KINDS:
+        raise CheckpointError(
+            f"{path} holds a run of the kind {kind!r}, which nothing here can read. Install what "
+            "wrote it."
+        )
+    found = _KINDS[kind]
+    owner: type[Run] = resolve(found) if isinstance(found, str) else found
+    try:
+        return owner.from_parts(header, arrays)
+    except (KeyError, TypeError) as error:
+        raise CheckpointError(f"The checkpoint lacks {error}; it is damaged.") from error
+
+
+def resolve(path: str) -> Any:
+    """Return what ``"module:name"`` names."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+def history_arrays(history: History) -> Arrays:
+    """Return a history as arrays, one per column."""
+    return {
+        f"history/{name}": np.array(values, dtype=np.float64) for name, values in history.items()
+    }
+
+
+def history_from(arrays: Arrays) -> History:
+    """Undo :func:`history_arrays`: all columns, or none."""
+    if not checkpoint.with_prefix(arrays, "history/"):
+        return {}
+    return {name: arrays[f"history/{name}"].tolist() for name in HISTORY_COLUMNS}

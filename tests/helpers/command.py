@@ -1,0 +1,19 @@
+"""The graphheat command, called within the process."""
+
+from __future__ import annotations
+
+from click.testing import CliRunner, Result
+
+from graphheat.cli import main
+
+
+def invoke(*words: object) -> Result:
+    """Run the command with these words, whatever becomes of it."""
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def call(*words: object, code: int = 0) -> Result:
+    """Run the command; it must end with ``code``."""
+    result = invoke(*words)
+    assert result.exit_code == code, result.output + result.stderr
+    return result

@@ -1,0 +1,80 @@
+"""One line per format: how a graph gets into its files. The contract suite does the rest."""
+
+import csv
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from graphheat.graph import Graph
+from graphheat.io import write_csv, write_mtx, write_npz
+
+
+@dataclass(frozen=True)
+class ReaderCase:
+    """A format as the contract suite needs it.
+
+    Attributes
+    ----------
+    write
+        Writes a graph to a path; returns the options that read it back.
+    holds
+        What its files keep beyond edges, weights, ids, dense features, labels, titles and a split
+        into the four usual parts: ``"sparse"`` features, any ``"split"``, the ``"name"``.
+    pickled
+        Writes a pickled object as this format would hold one.
+    """
+
+    write: Callable[[Graph, Path], dict[str, object]]
+    holds: frozenset[str] = frozenset()
+    pickled: Callable[[object, Path], object] = lambda bomb, path: path.write_bytes(
+        pickle.dumps(bomb)
+    )
+
+
+def edge_list(delimiter):
+    def write(graph, path):
+        nodes = path.with_name("nodes.csv")
+        write_csv(graph, path, nodes)
+        with path.open(newline="", encoding="utf-8") as stream:
+            rows = list(csv.reader(stream))
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream, delimiter=delimiter).writerows(rows)
+        return {"nodes": nodes}
+
+    return write
+
+
+def matrix(graph, path):
+    nodes = path.with_name("nodes.csv")
+    write_mtx(graph, path)
+    edges = path.with_name("unused.csv")
+    write_csv(graph, edges, nodes)
+    edges.unlink()
+    # Ids 0 … n−1 say which row of the matrix is whose, so the rows go in that order.
+    numbers = graph.nodes.tolist()
+    if graph.nodes.dtype.kind == "i" and sorted(numbers) == list(range(graph.n)):
+        order = np.argsort(graph.nodes)
+        write_mtx(Graph.from_scipy(graph.adjacency[order][:, order]), path)
+    return {"nodes": nodes}
+
+
+def archive(graph, path):
+    write_npz(graph, path)
+    return {}
+
+
+CASES = {
+    ".csv": ReaderCase(edge_list(",")),
+    ".tsv": ReaderCase(edge_list("\t")),
+    ".txt": ReaderCase(edge_list(",")),
+    ".edges": ReaderCase(edge_list(";")),
+    ".npz": ReaderCase(
+        archive,
+        frozenset({"sparse", "split", "name"}),
+        lambda bomb, path: np.savez(path, edge_index=np.array([bomb, bomb], dtype=object)),
+    ),
+    ".mtx": ReaderCase(matrix),
+}

@@ -1,0 +1,213 @@
+"""What the linear model learns, and what it chooses."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.linear import linear_run
+from sklearn.linear_model import LogisticRegression
+
+from graphheat.datasets import block_model
+from graphheat.errors import GraphError, ParameterError
+from graphheat.features import Scaling
+from graphheat.graph import Graph
+from graphheat.linear.diffusion import Diffusion
+
+GRAPH = block_model(300, 3, seed=0)
+
+
+@cache
+def fitted():
+    """The run that many tests look at, made once."""
+    return linear_run(GRAPH, threads=1)
+
+
+def regression_on(rows, run, graph):
+    """scikit-learn's answer to the same question, with the same penalty."""
+    train = run.training_nodes
+    spread = ((rows[train] - rows[train].mean(axis=0)) ** 2).sum() / len(train)
+    model = LogisticRegression(C=1 / (len(train) * run.l2 * spread), tol=1e-10, max_iter=10_000)
+    return model.fit(rows[train], graph.labels[train]).predict_proba(rows)
+
+
+def dense_diffusion(graph, s):
+    """Shares of heat with self-loops, from an eigendecomposition; shape (n, n)."""
+    A = graph.adjacency.toarray() + np.eye(graph.n)
+    roots = np.sqrt(A.sum(axis=1))
+    values, vectors = np.linalg.eigh(np.eye(graph.n) - A / np.outer(roots, roots))
+    heat = vectors @ np.diag(np.exp(-s * values)) @ vectors.T
+    return heat / heat.sum(axis=1, keepdims=True)
+
+
+def test_without_heat_it_is_sklearns_regression_on_the_raw_features():
+    run = linear_run(GRAPH, s=0, l2=0.01, scaling="none")
+    expected = regression_on(np.asarray(GRAPH.features, dtype=np.float64), run, GRAPH)
+    np.testing.assert_allclose(run.probabilities, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("features", [64, 20])  # more and fewer than the training nodes
+@pytest.mark.parametrize(("s", "weight"), [(0.7, 0.0), (0.7, 0.2), (6.0, 0.0), (6.0, 0.5)])
+def test_with_heat_it_is_sklearns_regression_on_the_diffused_features(features, s, weight):
+    graph = block_model(200, 3, features=features, labels_per_class=10, seed=3)
+    run = linear_run(graph, s=s, l2=0.003, self_weight=weight)
+    x = np.asarray(graph.features, dtype=np.float64)
+    x = (x - x.mean(axis=0)) / x.std(axis=0)
+    rows = weight * x + (1 - weight) * dense_diffusion(graph, s) @ x
+    np.testing.assert_allclose(run.probabilities, regression_on(rows, run, graph), atol=1e-4)
+
+
+def test_heat_solves_what_features_alone_cannot():
+    graph = block_model(1000, 2, degree=20, homophily=0.95, feature_strength=0.6, seed=1)
+    alone, run = linear_run(graph, s=0), linear_run(graph)
+    assert run.s > 0
+    assert alone.test_accuracy < 0.7 < 0.95 < run.test_accuracy
+
+
+def test_the_choice_is_no_graph_where_edges_know_nothing():
+    graph = block_model(1000, 4, homophily=0.25, feature_strength=6.0, seed=1)
+    assert linear_run(graph, self_weight=0.0).s <= 1
+    run = linear_run(graph)
+    assert run.s <= 1 or run.self_weight > 0
+    assert run.val_accuracy >= linear_run(graph, s=0).val_accuracy - 0.01
+
+
+def test_the_grid_holds_every_pair_and_the_chosen_row_is_the_runs():
+    run = fitted()
+    frame = run.search.frame()
+    assert (
+        len(frame) == frame["self_weight"].nunique() * frame["s"].nunique() * frame["l2"].nunique()
+    )
+    assert frame["s"].min() == 0 and frame["s"].max() >= 12
+    chosen = frame[frame["chosen"]]
+    assert chosen[["self_weight", "s", "l2"]].to_numpy().tolist() == [
+        [run.self_weight, run.s, run.l2]
+    ]
+    assert chosen["val_accuracy"].item() == pytest.approx(run.val_accuracy, abs=0.011)
+    assert run.search.by == "validation" and run.notes == ()
+
+
+@pytest.mark.parametrize(("degree", "s"), [(80, 20.0), (10, 200.0)])
+def test_where_heat_has_levelled_all_features_rounding_teaches_nothing(degree, s):
+    graph = block_model(200, 3, degree=degree, homophily=0.4, features=16, seed=1)
+    run = linear_run(graph, s=s, l2=1e-3)
+    np.testing.assert_allclose(run.probabilities, 1 / 3, atol=1e-6)
+
+
+def test_test_labels_play_no_part():
+    shuffled = GRAPH.labels.copy()
+    test = GRAPH.split["test"]
+    shuffled[test] = np.roll(shuffled[test], 7)
+    other = Graph.from_scipy(
+        adjacency=GRAPH.adjacency, features=GRAPH.features, labels=shuffled,
+        classes=GRAPH.classes, split=GRAPH.split,
+    )  # fmt: skip
+    ours, theirs = fitted(), linear_run(other, threads=1)
+    np.testing.assert_array_equal(ours.probabilities, theirs.probabilities)
+    assert ours.test_accuracy != theirs.test_accuracy
+
+
+def test_without_validation_labels_it_cross_validates_and_says_so():
+    graph = GRAPH.with_split(train=GRAPH.split["train"], test=GRAPH.split["test"])
+    run = linear_run(graph, seed=4)
+    assert run.search.by == "cross-validation"
+    assert "5-fold cross-validation over the 60 training labels" in run.notes[0]
+    assert len(run.training_nodes) == 60 and run.val_accuracy is None
+    assert run.test_accuracy > 0.8
+    near = linear_run(graph, seed=4, l2=0.01), linear_run(graph, seed=4, l2=0.01)
+    np.testing.assert_array_equal(near[0].search.loss, near[1].search.loss)
+    assert (linear_run(graph, seed=5, l2=0.01).search.loss != near[0].search.loss).any()
+
+
+def test_one_label_per_class_falls_back_to_defaults():
+    train = [np.flatnonzero(GRAPH.labels == code)[0] for code in range(3)]
+    run = linear_run(GRAPH.with_split(train=train))
+    assert (run.s, run.l2) == (5.0, 1e-3) and "No class has two labels" in run.notes[0]
+    assert len(run.search) == 0 and len(run.search.frame()) == 0
+    assert np.isfinite(run.probabilities).all()
+
+
+def test_one_class_with_one_label_among_others():
+    labels = GRAPH.labels
+    train = np.concatenate(
+        [np.flatnonzero(labels == 0)[:1], np.flatnonzero(labels == 1)[:8],
+         np.flatnonzero(labels == 2)[:2]]
+    )  # fmt: skip
+    run = linear_run(GRAPH.with_split(train=train))
+    assert run.search.by == "cross-validation"
+    assert set(run.predicted[train]) == {0, 1, 2}
+
+
+def test_a_class_without_training_labels_is_the_last_choice():
+    train = GRAPH.split["train"]
+    graph = GRAPH.with_split(
+        train=train[GRAPH.labels[train] != 1], val=GRAPH.split["val"], test=GRAPH.split["test"]
+    )
+    run = linear_run(graph)
+    assert (run.predicted != 1).all() and np.isfinite(run.search.loss).all()
+    assert (run.probabilities[:, 1] > 0).all() and (run.probabilities[:, 1] < 1e-9).all()
+
+
+def test_features_that_are_all_alike_give_the_training_shares():
+    graph = Graph.from_scipy(
+        adjacency=sp.csr_array(np.roll(np.eye(8), 1, 0) + np.roll(np.eye(8), -1, 0)),
+        features=np.ones((8, 3)), labels=np.array([0, 0, 0, 1, -1, -1, -1, -1]),
+        classes=("a", "b"),
+    )  # fmt: skip
+    run = linear_run(graph, s=1.0, l2=0.1)
+    np.testing.assert_allclose(run.probabilities, np.tile([0.75, 0.25], (8, 1)), atol=1e-6)
+
+
+def test_two_runs_are_identical_and_threads_change_nothing_that_matters():
+    first, second = fitted(), linear_run(GRAPH, threads=1)
+    np.testing.assert_array_equal(first.probabilities, second.probabilities)
+    np.testing.assert_array_equal(first.search.loss, second.search.loss)
+    np.testing.assert_allclose(
+        linear_run(GRAPH, threads=2).probabilities, first.probabilities, atol=1e-6
+    )
+
+
+def test_nodes_that_calibrate_keep_their_part_and_choose_nothing():
+    val = GRAPH.split["val"]
+    graph = GRAPH.with_split(
+        train=GRAPH.split["train"], val=val[:40], calibration=val[40:], test=GRAPH.split["test"]
+    )
+    run = linear_run(graph)
+    assert run.calibration_part == "calibration"
+    assert np.array_equal(run.members("calibration"), np.sort(val[40:]))
+    other = graph.with_split(train=GRAPH.split["train"], val=val[:40], test=GRAPH.split["test"])
+    assert np.array_equal(run.probabilities, linear_run(other).probabilities)
+
+
+def test_no_features_is_an_error_that_names_a_way_out():
+    with pytest.raises(GraphError, match="HeatLabelSpreading"):
+        linear_run(block_model(60, 2, features=0, seed=0))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"s": -1},
+        {"s": "soon"},
+        {"l2": 0},
+        {"hidden": 16},
+        {"scaling": "x"},
+        {"self_weight": 1.0},
+    ],
+)
+def test_wrong_settings_are_named(wrong):
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        linear_run(GRAPH, **wrong)
+
+
+def test_diffused_rows_agree_by_every_way():
+    whole = Diffusion(GRAPH, Scaling("none"))
+    nodes, times, shares = np.array([7, 3, 250]), np.array([0.0, 0.5, 9.0]), (0.0, 0.3)
+    for s, each_share in zip(times, whole.path(nodes, times, shares), strict=True):
+        for weight, rows in zip(shares, each_share, strict=True):
+            mix = weight * np.eye(GRAPH.n) + (1 - weight) * dense_diffusion(GRAPH, s)
+            diffusion, exact = whole.keeping(weight), mix[nodes] @ GRAPH.features
+            np.testing.assert_allclose(rows, exact, atol=2e-3)
+            np.testing.assert_allclose(diffusion.rows(nodes, s), exact, atol=1e-5)
+            np.testing.assert_allclose(diffusion.spread(GRAPH.features, s)[nodes], exact, atol=1e-5)
+            np.testing.assert_allclose(diffusion.weights(nodes, s), mix[nodes], atol=1e-6)
