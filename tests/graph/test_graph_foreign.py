@@ -6,7 +6,6 @@ import networkx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import torch
 
 from graphheat.errors import GraphError
 from graphheat.graph import Graph
@@ -39,6 +38,7 @@ def test_pyg_round_trip():
 
 
 def test_anything_with_the_attributes_of_data_will_do():
+    torch = pytest.importorskip("torch")
     data = SimpleNamespace(
         edge_index=torch.tensor([[0, 1], [1, 0]]),
         x=torch.eye(3).to_sparse(),

@@ -19,13 +19,15 @@ def assert_same_run(found: Run, expected: Run) -> None:
     for each in fields(expected):
         one, other = getattr(found, each.name), getattr(expected, each.name)
         if each.name == "search" and one is None:
-            continue  # the grid that a network's s was chosen on is not part of its file
+            continue  # the grid that s was chosen on is part of a linear model's file alone
         assert_same(one, other, each.name)
 
 
 def assert_same(found: Any, expected: Any, name: str) -> None:
     """Compare two values, whatever they hold; ``name`` is for the message."""
-    if isinstance(expected, Split):
+    if isinstance(expected, Run):
+        assert_same_run(found, expected)
+    elif isinstance(expected, Split):
         assert np.array_equal(found.codes(), expected.codes()), name
         assert found.held_out == expected.held_out, name
     elif isinstance(expected, np.ndarray):

@@ -150,7 +150,7 @@ def test_the_row_index_is_no_feature(tmp_path):
     graph = read_csv(tmp_path / "edges.csv", tmp_path / "nodes.csv")
     assert graph.fingerprint == plain.fingerprint
     assert graph.account[1] == (
-        "nodes.csv: 'id' is the id, 'label' the label, 1 column is a feature ('age'); "
+        "nodes.csv: 'id' is the id, 'label' the label, 1 column is a feature ('age' number); "
         "left out: the row index."
     )
 
@@ -194,7 +194,7 @@ def test_the_row_index_of_a_feature_file(tmp_path):
     NODES[["id", "age"]].to_csv(tmp_path / "x.csv")
     graph = read_csv(tmp_path / "edges.csv", features=tmp_path / "x.csv")
     assert graph.features.tolist() == [[1], [2], [3], [4.5]]
-    assert graph.account[1] == "Features are from x.csv."
+    assert graph.account[1] == "x.csv: 1 column is a feature ('age' number)."
 
 
 # ------------------------------------------------------------------------- the account
@@ -258,6 +258,18 @@ def test_a_column_of_prices_is_no_label(write, form):
     assert "distinct values are not whole" in message
 
 
+def test_whole_prices_are_no_labels(write):
+    edges, table = labelled(write, [137 * row * row % 9973 for row in range(60)])
+    message = refusal(read_csv, edges, table, label="price")
+    assert message.startswith(f"Column 'price' of {table} was taken for the label, but it holds")
+    assert "60 different ones for 60 labelled nodes, from 0 to " in message
+
+
+def test_labels_that_pandas_wrote_as_floats(write):
+    edges, table = labelled(write, ["1.0", "", "2.0", "1.0"])
+    assert read_csv(edges, table, label="price").classes == (1, 2)
+
+
 def test_prices_with_a_decimal_comma_and_some_missing(write):
     edges, table = labelled(write, [f'"{row},5"' if row % 3 else "" for row in range(40)])
     assert "such as '1,5'" in refusal(read_csv, edges, table, label="price")
@@ -266,7 +278,9 @@ def test_prices_with_a_decimal_comma_and_some_missing(write):
 @pytest.mark.parametrize(
     ("cells", "classes"),
     [
-        (range(60), 60),  # whole numbers are classes, however many
+        (range(60), 60),  # whole numbers without gaps are classes, however many
+        ([row % 30 * 1000 for row in range(60)], 30),  # and so are some that repeat
+        ([10**row for row in range(15)], 15),  # or are few
         ([f"{row % 15}.0" for row in range(60)], 15),
         ([f"{row % 10 / 2:.1f}" for row in range(60)], 10),  # ratings in halves
         ([f"v1.{row}.{row}" for row in range(60)], 60),

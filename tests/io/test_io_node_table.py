@@ -121,18 +121,21 @@ def test_a_split_of_other_words(edges, write):
 
 def test_columns_and_categories(edges, write):
     table = write("id,colour,age,note\nann,red,1,hm\nbob,blue,2,so\ncat,,3,oh\n")
-    with pytest.raises(GraphError) as caught:
-        read_csv(edges, table)
-    assert "2 of" in str(caught.value)
-    assert str(caught.value).endswith(
-        "are not: 'colour', 'note'. Pass columns=[…] to choose, or categorical=[…] to one-hot."
+    whole = read_csv(edges, table)
+    assert whole.schema.kinds == {"colour": "category", "age": "number", "note": "category"}
+    assert whole.feature_names == (
+        *("colour=blue", "colour=red", "colour is missing", "age"),
+        *("note=hm", "note=oh", "note=so"),
     )
     assert read_csv(edges, table, columns=["age"]).features.tolist() == [[1], [2], [3]]
     assert read_csv(edges, table, columns=[]).features is None
     hot = read_csv(edges, table, columns=["age"], categorical=["colour"])
-    assert hot.features.tolist() == [[1, 0, 1], [2, 1, 0], [3, 0, 0]]
-    both = read_csv(edges, table, categorical=["colour", "note"])
+    assert hot.features[:, 1:].tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+    # Beside features of another scale numbers are standardised.
+    np.testing.assert_allclose(hot.features[:, 0], np.array([-1, 0, 1]) * np.sqrt(1.5), rtol=1e-6)
+    both = read_csv(edges, table, categorical=["colour", "age"], columns=["colour", "age"])
     assert both.features.shape == (3, 2 + 1 + 3)
+    assert both.feature_names[-3:] == ("age=1", "age=2", "age=3")
 
 
 def test_many_categories_stay_sparse(write):
@@ -160,10 +163,12 @@ def test_many_categories_stay_sparse(write):
         (TABLE, {"categorical": ["nr"]}, "categorical names a column that"),
         (
             "id,age\nann,1\nbob,\ncat,2\n",
-            {},
-            "Column 'age' .* finite number for every node; 1 are missing .*node 'bob'",
+            {"missing": "error"},
+            "Column 'age' .* a value in every row; 1 are missing .first in row 2",
         ),
-        ("id,age\nann,1\nbob,inf\ncat,2\n", {}, "missing or infinite .*node 'bob'"),
+        ("id,age\nann,1\nbob,inf\ncat,2\n", {}, "'age' .* finite numbers; got inf in row 2"),
+        ("id,a\nann,1\nbob,x\ncat,2\n", {}, "'a' of .* holds numbers, but 'x' in row 2"),
+        ("id,a\nann,1\nbob,2\ncat,2\n", {"kinds": {"b": "text"}}, "is no feature: 'b'"),
         ("id,split\nann,train\nbob,\ncat,\n", {}, "split..train.. holds 1 nodes without a label"),
     ],
 )
@@ -179,8 +184,10 @@ def test_tables_that_break_a_rule(edges, write, text, options, words):
         ("ann,1\nbob,2\ncat,3\n", "must have a header row; its first cell 'ann' is a node"),
         ("id,x,x\nann,1,1\n", "distinct column names in its first row; 'x' appears 2 times"),
         ("id,x\n", "has a header but no rows"),
-        ("id,x\nann,1,2\nbob,1,2\ncat,1,2\n", "more cells than its first row"),
-        ("id,x\nann,1\nbob,1,2\ncat,1\n", "is not a table"),
+        ("id,x\nann,1,2\nbob,1,2\ncat,1,2\n", "2 cells in every row, .* row 2, .* has 3 .'ann'"),
+        ("id,x\nann,1\nbob,1,2\ncat,1\n", "2 cells in every row, .* row 3, .* has 3 .'bob'"),
+        ("id,x\nann,1\nbob\ncat,1\n", "2 cells in every row, .* row 3, .* has 1 .'bob'"),
+        ("1,0.5\n2,0.7\n", "must have a header row; its first row holds numbers alone"),
     ],
 )
 def test_files_that_are_not_node_tables(edges, write, text, words):
@@ -202,8 +209,13 @@ def test_features_matched_by_id(edges, write):
     features = write("x1,node,x2\n1,bob,2\n3,cat,4\n5,ann,6\n", "features.csv")
     assert read_csv(edges, features=features).features.tolist() == [[5, 6], [1, 2], [3, 4]]
     graph = read_csv(edges, write(TABLE), features=features)
-    assert graph.features.tolist() == [[3, 4], [1, 2], [5, 6]]  # in place of age and height
+    assert graph.features[:, 2:].tolist() == [[3, 4], [1, 2], [5, 6]]
+    assert graph.feature_names == ("age", "height", "x1", "x2")  # beside age and height
     assert graph.classes == ("milk", "tea")
+    some = read_csv(edges, write(TABLE), features=features, columns=["age", "x2"])
+    assert some.features.tolist() == [[3, 4], [28, 2], [31, 6]]
+    with pytest.raises(GraphError, match=r"Column 'age' stands in .*nodes.csv and in .*more.csv"):
+        read_csv(edges, write(TABLE), features=write("id,age\ncat,1\nbob,1\nann,2\n", "more.csv"))
     one = read_csv(edges, features=features, columns=["x2"])
     assert one.features.tolist() == [[6], [2], [4]]
 
@@ -214,7 +226,7 @@ def test_features_matched_by_id(edges, write):
         ("id,x\nann,1\n", "features of every node; 2 of 3 are missing: 'bob', 'cat'"),
         ("id,x\nann,1\nbob,1\ncat,1\ndan,1\n", "features of 1 ids that the graph lacks: 'dan'"),
         ("id\nann\nbob\ncat\n", "has no feature columns"),
-        ("id,x\nann,a\nbob,b\ncat,c\n", "Feature columns must be numeric"),
+        ("id,x\nann,1\nbob,b\ncat,3\n", "holds numbers, but 'b' in row 2"),
     ],
 )
 def test_feature_tables_that_do_not_fit(edges, write, text, words):
@@ -233,12 +245,15 @@ def test_features_in_an_array(edges, write, tmp_path):
         tmp_path / "e.npz", x_data=S.data, x_indices=S.indices, x_indptr=S.indptr, x_shape=S.shape
     )
     for name in ("a.npy", "b.npz", "c.npz", "d.npz", "e.npz"):
-        graph = read_csv(edges, write(TABLE), features=tmp_path / name)
+        graph = read_csv(edges, write(TABLE), features=tmp_path / name, columns=[])
         dense = graph.features.toarray() if sp.issparse(graph.features) else graph.features
         assert dense.tolist() == X.tolist()
+        joined = read_csv(edges, write(TABLE), features=tmp_path / name)
+        assert joined.feature_names == ("age", "height", f"{name}[0]", f"{name}[1]")
+        assert joined.features.shape == (3, 4)
         with pytest.raises(GraphError, match="rows without ids; pass nodes="):
             read_csv(edges, features=tmp_path / name)
-    with pytest.raises(ParameterError, match="choose columns of a table"):
+    with pytest.raises(GraphError, match="columns names a column that"):
         read_csv(edges, write(TABLE), features=tmp_path / "a.npy", columns=["x"])
 
 

@@ -266,3 +266,13 @@ def test_an_archive_without_arrays(tmp_path):
         archive.writestr("readme.txt", "hello")
     with pytest.raises(FileFormatError):
         read_npz(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize("kind", [bool, np.uint8, np.int64, np.float64])
+def test_masks_of_zeros_and_ones(tmp_path, kind):
+    mask = np.array([1, 0, 1]).astype(kind)
+    np.savez(tmp_path / "g.npz", edge_index=[[0, 1], [1, 2]], y=[0, 1, 1], train_mask=mask)
+    assert read_npz(tmp_path / "g.npz").split.train.tolist() == [0, 2]
+    np.savez(tmp_path / "g.npz", edge_index=[[0, 1], [1, 2]], y=[0, 1, 1], train_mask=[0, 2, 1])
+    with pytest.raises(GraphError, match="A mask must hold true and false"):
+        read_npz(tmp_path / "g.npz")

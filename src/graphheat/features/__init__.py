@@ -1,5 +1,16 @@
-"""Features as a model's input: scaled by row or by column; no torch."""
+"""Features as a model's input: columns of a table by kind, scaled by row or by column; no torch."""
 
+from graphheat.features.recoding import recoded
 from graphheat.features.scaling import Scaling, ScalingKind, scaling_kind, suitable_scaling
+from graphheat.features.schema import Encoded, FeatureSchema, apply_schema
 
-__all__ = ["Scaling", "ScalingKind", "scaling_kind", "suitable_scaling"]
+__all__ = [
+    "Encoded",
+    "FeatureSchema",
+    "Scaling",
+    "ScalingKind",
+    "apply_schema",
+    "recoded",
+    "scaling_kind",
+    "suitable_scaling",
+]

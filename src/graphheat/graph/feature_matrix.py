@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -50,3 +51,22 @@ def check_features(features: Any, n: int) -> Features | None:
             f"(first at row {row}, column {column})."
         )
     return cast(Features, matrix)
+
+
+def check_feature_names(
+    names: Sequence[str] | None, features: Features | None
+) -> tuple[str, ...] | None:
+    """Return one distinct name per column of ``features``, or raise with the rule they break."""
+    if names is None or features is None:
+        return None
+    named = tuple(str(name) for name in names)
+    if len(named) != features.shape[1]:
+        raise GraphError(
+            f"feature_names must be one per feature; got {len(named):,} for "
+            f"{features.shape[1]:,} features."
+        )
+    if len(set(named)) != len(named):
+        seen: set[str] = set()
+        twice = next(name for name in named if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise GraphError(f"feature_names must be distinct; {twice!r} appears more than once.")
+    return named

@@ -1,8 +1,8 @@
-"""Other libraries' graphs, duck-typed: PyG's ``Data`` and NetworkX."""
+"""Other libraries' graphs, duck-typed: PyG's ``Data``, NetworkX and igraph."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,16 +115,51 @@ def networkx_parts(
         )
     nodes = list(graph.nodes)
     position = {node: index for index, node in enumerate(nodes)}
-    rows, columns, weights = [], [], []
-    for a, b, attributes in graph.edges(data=True):
-        rows.append(position[a])
-        columns.append(position[b])
-        weights.append(1.0 if weight is None else float(attributes.get(weight, 1.0)))
+    edges = [(position[a], position[b], found) for a, b, found in graph.edges(data=True)]
+    return _parts(
+        nodes, edges, [graph.nodes[node] for node in nodes], weight, label, features, duplicates
+    )
+
+
+def igraph_parts(
+    graph: Any,
+    weight: str | None,
+    label: str | None,
+    features: Sequence[str] | None,
+    duplicates: Duplicates = "error",
+) -> dict[str, Any]:
+    """Return what ``Graph.from_scipy`` needs from an igraph graph."""
+    if graph.is_directed():
+        raise GraphError(
+            "from_igraph needs an undirected graph; got a directed one. Pass graph.as_undirected()."
+        )
+    nodes = graph.vs["name"] if "name" in graph.vs.attributes() else list(range(graph.vcount()))
+    edges = [(*edge.tuple, edge.attributes()) for edge in graph.es]
+    vertices = [vertex.attributes() for vertex in graph.vs]
+    return _parts(nodes, edges, vertices, weight, label, features, duplicates)
+
+
+def _parts(
+    nodes: Sequence[Any],
+    edges: Sequence[tuple[int, int, Mapping[str, Any]]],
+    attributes: Sequence[Mapping[str, Any]],
+    weight: str | None,
+    label: str | None,
+    features: Sequence[str] | None,
+    duplicates: Duplicates,
+) -> dict[str, Any]:
+    """Return parts of a graph from edges between positions, and what each node and edge says."""
+    weights = [1.0] * len(edges)
+    if weight is not None:
+        weights = [
+            1.0 if found.get(weight) is None else _number(found[weight], weight, f"edge {a}–{b}")
+            for a, b, found in edges
+        ]
     parts: dict[str, Any] = {
         "adjacency": from_pairs(
-            np.array(rows, dtype=np.int64),
-            np.array(columns, dtype=np.int64),
-            np.array(weights),
+            np.array([a for a, _, _ in edges], dtype=np.int64),
+            np.array([b for _, b, _ in edges], dtype=np.int64),
+            np.array(weights, dtype=np.float64),
             len(nodes),
             duplicates=duplicates,
         ),
@@ -134,19 +169,36 @@ def networkx_parts(
     }
     if label is not None:
         values = np.empty(len(nodes), dtype=object)
-        values[:] = [graph.nodes[node].get(label) for node in nodes]
+        values[:] = [found.get(label) for found in attributes]
         parts["labels"] = values
     if features:
-        lacking = [n for n in nodes if any(name not in graph.nodes[n] for name in features)]
+        pairs = list(zip(nodes, attributes, strict=True))
+        lacking = [
+            node for node, found in pairs if any(found.get(name) is None for name in features)
+        ]
         if lacking:
             raise GraphError(
                 f"{len(lacking):,} nodes lack one of the attributes {list(features)} "
                 f"(first {lacking[0]!r})."
             )
         parts["features"] = np.array(
-            [[float(graph.nodes[node][name]) for name in features] for node in nodes]
+            [
+                [_number(found[name], name, f"node {node!r}") for name in features]
+                for node, found in pairs
+            ]
         )
+        parts["feature_names"] = tuple(features)
     return parts
+
+
+def _number(value: Any, attribute: str, owner: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise GraphError(
+            f"Attribute {attribute!r} must be a number; got {str(value)[:60]!r} at {owner}. "
+            "Graph.from_frames takes words, too."
+        ) from None
 
 
 def to_networkx(graph: Graph) -> Any:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,13 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphheat.errors import GraphError, NodeNotFoundError
 from graphheat.graph import adjacency as adjacency_rules
-from graphheat.graph import foreign
+from graphheat.graph import foreign, growth
 from graphheat.graph.adjacency import Duplicates, SelfLoops, Symmetrize
-from graphheat.graph.feature_matrix import Features, check_features
+from graphheat.graph.feature_matrix import Features, check_feature_names, check_features
 from graphheat.graph.labels import encode_labels
 from graphheat.graph.nodes import as_ids, check_nodes, positions_of
 from graphheat.graph.split import Split
 from graphheat.graph.summary import Summary, summarize
+
+if TYPE_CHECKING:
+    from graphheat.features import FeatureSchema
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,8 +31,9 @@ class Graph:
     """An undirected graph with what is known of its nodes.
 
     Build one through a reader (:meth:`from_scipy`, :meth:`from_edges`, :meth:`from_edge_index`,
-    :meth:`from_pyg`, :meth:`from_networkx`, ``graphheat.read_csv``, ``read_npz``, ``read_mtx``):
-    the readers validate, and the rest of the package trusts what they made.
+    :meth:`from_frames`, :meth:`from_pyg`, :meth:`from_networkx`, :meth:`from_igraph`,
+    ``graphheat.read_csv``, ``read_npz``, ``read_mtx``): the readers validate, and the rest of the
+    package trusts what they made.
 
     Attributes
     ----------
@@ -50,7 +54,15 @@ class Graph:
     name
         What to call the graph in messages.
     account
-        What a reader took for what, in at most two sentences; no part of the graph's identity.
+        What a reader took for what, in at most two sentences (of a graph that was extended, what
+        the tables of new nodes and edges were taken for); no part of the graph's identity.
+    feature_names
+        One per column of ``features``, distinct, or None where nobody gave any.
+    schema
+        How the features were made from the columns of a table, where they were: a
+        :class:`~graphheat.features.FeatureSchema`, which encodes other tables alike.
+    notes
+        What a reader filled in or left out, for the user to read.
     """
 
     adjacency: sp.csr_array
@@ -62,6 +74,9 @@ class Graph:
     split: Split = field(default_factory=lambda: Split(0, {}))
     name: str = "graph"
     account: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] | None = None
+    schema: FeatureSchema | None = None
+    notes: tuple[str, ...] = ()
 
     # ---------------------------------------------------------------- readers
 
@@ -80,6 +95,9 @@ class Graph:
         self_loops: SelfLoops = "keep",
         name: str = "graph",
         account: Sequence[str] = (),
+        feature_names: Sequence[str] | None = None,
+        schema: FeatureSchema | None = None,
+        notes: Sequence[str] = (),
     ) -> Graph:
         """Build a graph from a SciPy sparse matrix (or a dense array); every reader ends here.
 
@@ -99,6 +117,12 @@ class Graph:
             ``"drop"`` removes the diagonal.
         account
             Sentences of a reader on what it took for what.
+        feature_names
+            One per column of ``features``, distinct; default: those of ``schema``, if there is one.
+        schema
+            How the features were made from the columns of a table.
+        notes
+            Sentences of a reader on what it filled in or left out.
 
         Examples
         --------
@@ -117,9 +141,12 @@ class Graph:
             raise GraphError(f"labels must be one per node; got {len(known.codes)} for {n} nodes.")
         if titles is not None and len(titles) != n:
             raise GraphError(f"titles must be one per node; got {len(titles)} for {n} nodes.")
+        values = check_features(features, n)
+        if feature_names is None and schema is not None:
+            feature_names = schema.feature_names
         graph = cls(
             adjacency=matrix,
-            features=check_features(features, n),
+            features=values,
             labels=known.codes,
             classes=known.classes,
             nodes=check_nodes(nodes, n),
@@ -127,6 +154,9 @@ class Graph:
             split=Split.checked(split or {}, known.codes),
             name=name,
             account=tuple(account),
+            feature_names=check_feature_names(feature_names, values),
+            schema=schema,
+            notes=tuple(notes),
         )
         graph._freeze()
         return graph
@@ -200,6 +230,32 @@ class Graph:
         )
 
     @classmethod
+    def from_frames(cls, edges: Any, nodes: Any = None, **options: Any) -> Graph:
+        """Build a graph from frames in memory: pandas, polars, Arrow, whatever narwhals knows.
+
+        Parameters
+        ----------
+        edges
+            Two columns of ids, and perhaps one of weights, found by name as those of a file are.
+        nodes
+            One row per node: ids, labels, features; None: the nodes of the edges.
+        **options
+            As for :func:`graphheat.read_csv`: ``label="page_type"``, ``kinds={"zip": "category"}``,
+            ``schema=…``, ….
+
+        Examples
+        --------
+        >>> edges = {"source": ["ann", "bob"], "target": ["bob", "cat"]}
+        >>> nodes = {"id": ["ann", "bob", "cat"], "age": [31, 28, 3], "tea": ["yes", "no", "no"]}
+        >>> graph = Graph.from_frames(edges, nodes)
+        >>> graph.feature_names, graph.schema
+        (('age', 'tea'), FeatureSchema(number=1, boolean=1; features=2))
+        """
+        from graphheat.io.csv import read_csv  # a reader: it is above the graph
+
+        return read_csv(edges, nodes, **options)
+
+    @classmethod
     def from_pyg(cls, data: Any, **more: Any) -> Graph:
         """Build a graph from a PyG ``Data``-like object: ``edge_index``, ``x``, ``y``, masks.
 
@@ -232,6 +288,25 @@ class Graph:
         """
         return cls.from_scipy(
             **{**foreign.networkx_parts(graph, weight, label, features, duplicates), **more}
+        )
+
+    @classmethod
+    def from_igraph(
+        cls,
+        graph: Any,
+        *,
+        weight: str | None = "weight",
+        label: str | None = "label",
+        features: Sequence[str] | None = None,
+        duplicates: Duplicates = "error",
+        **more: Any,
+    ) -> Graph:
+        """Build a graph from an undirected igraph graph; arguments as for :meth:`from_networkx`.
+
+        Vertices are called by their attribute ``name``, where they have one; otherwise 0 … n−1.
+        """
+        return cls.from_scipy(
+            **{**foreign.igraph_parts(graph, weight, label, features, duplicates), **more}
         )
 
     # ----------------------------------------------------------------- writers
@@ -298,6 +373,69 @@ class Graph:
         graph = replace(self, split=Split.checked(split, self.labels))
         graph._freeze()
         return graph
+
+    def with_labels(self, labels: Mapping[Any, Any], *, new_classes: bool = False) -> Graph:
+        """Return the same graph with the labels of some nodes set.
+
+        Parameters
+        ----------
+        labels
+            Node id → class name; None takes a label off.
+        new_classes
+            Whether a name may be of a class that the graph does not have; it comes after the
+            others. A graph without labels takes any.
+
+        Notes
+        -----
+        The split is kept: where it has a train part, :meth:`with_split` adds the nodes to it.
+
+        Examples
+        --------
+        >>> graph = Graph.from_edges(["ann", "bob"], ["bob", "cat"], labels=["tea", None, "milk"])
+        >>> more = graph.with_labels({"bob": "tea"})
+        >>> more.labels.tolist(), more.classes
+        ([1, 1, 0], ('milk', 'tea'))
+        """
+        known = growth.with_more_labels(self, labels, new_classes=new_classes)
+        split = Split.checked(dict(self.split), known.codes)
+        graph = replace(self, labels=known.codes, classes=known.classes, split=split)
+        graph._freeze()
+        return graph
+
+    def extended(self, nodes: Any = None, edges: Any = None, **options: Any) -> Graph:
+        """Return a graph with more nodes and edges; old nodes keep their row numbers.
+
+        Parameters
+        ----------
+        nodes
+            A table (file or frame) with the columns that the graph was read from, in any order:
+            they are encoded by name, as ``schema`` says, and ``notes`` tell of categories that it
+            has not seen. Or a list of ids, with ``features=`` as an array, shape (k, f). Labels and
+            titles are taken where there are any; new nodes are in no part of the split.
+        edges
+            A table, or a list of (source, target) or (source, target, weight), between old and new
+            nodes alike. An edge that the graph has already counts once.
+        **options
+            ``features``, ``id``, ``label``, ``title``, ``missing``, ``decimal``, ``source_column``,
+            ``target_column``, ``weight_column``, ``header``, ``delimiter``, ``duplicates`` and
+            ``self_loops`` as for :func:`graphheat.read_csv`, for the new tables alone;
+            ``new_classes`` as for :meth:`with_labels`.
+
+        Examples
+        --------
+        >>> edges = {"source": ["ann"], "target": ["bob"]}
+        >>> table = {"id": ["ann", "bob"], "age": [31, 28], "drink": ["tea", "milk"]}
+        >>> graph = Graph.from_frames(edges, table, kinds={"drink": "category"})
+        >>> new = {"drink": ["rum"], "age": [28], "id": ["cat"]}
+        >>> grown = graph.extended(new, [("cat", "ann")])
+        >>> grown.nodes.tolist(), grown.features[2].tolist()
+        (['ann', 'bob', 'cat'], [-1.0, 0.0, 0.0])
+        >>> len(grown.notes)
+        1
+        """
+        from graphheat.io.new_nodes import extend  # a reader: it is above the graph
+
+        return extend(self, nodes, edges, **options)
 
     @cached_property
     def fingerprint(self) -> str:

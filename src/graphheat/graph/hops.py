@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import breadth_first_order
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 
 class BreadthFirst(NamedTuple):
@@ -57,3 +57,15 @@ def breadth_first(adjacency: sp.csr_array, index: int) -> BreadthFirst:
         begin, end = end, 1 + int(np.searchsorted(parent_places, end))
         depth += 1
     return BreadthFirst(order.astype(np.int64), hops, parents)
+
+
+def component_of(adjacency: sp.csr_array) -> NDArray[np.int32]:
+    """Return the number of each node's connected component, shape (n,).
+
+    Examples
+    --------
+    >>> component_of(sp.csr_array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]))
+    array([0, 0, 1], dtype=int32)
+    """
+    numbers: NDArray[np.int32] = connected_components(adjacency, directed=False)[1]
+    return numbers

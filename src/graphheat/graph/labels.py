@@ -74,11 +74,12 @@ def _missing(array: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(np.isnan(array))
     if array.dtype.kind == "O":
         # pandas.NA and NaT are not equal to themselves either, or refuse to say.
-        return np.array([_is_missing(value) for value in array], dtype=bool)
+        return np.array([is_missing(value) for value in array], dtype=bool)
     return np.zeros(len(array), dtype=bool)
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
+    """Tell whether a label says "unlabelled": None, NaN, ``pandas.NA``."""
     if value is None:
         return True
     try:
@@ -104,7 +105,8 @@ def _check_whole(known: NDArray[Any]) -> None:
     if bad.any():
         raise GraphError(
             "labels must be classes, not measurements; "
-            f"got the continuous value {known[np.argmax(bad)]}. Unknown label type: continuous."
+            f"got the continuous value {known[np.argmax(bad)]}. Unknown label type: continuous. "
+            "For numbers use HeatRegressor."
         )
 
 

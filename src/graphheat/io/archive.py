@@ -6,6 +6,7 @@ import os
 import zipfile
 import zlib
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,7 @@ def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
         OSError,
         RuntimeError,  # encrypted
         SyntaxError,
+        TokenError,  # an array's header is Python
         zipfile.BadZipFile,
         zlib.error,
     ) as error:

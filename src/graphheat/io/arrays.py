@@ -55,7 +55,7 @@ def from_arrays(
         raise GraphError("A graph needs features X or an adjacency; got neither.")
     if X is not None:
         n = _rows(X, "X")
-        parts["features"] = check_features(X, n)
+        parts |= {"features": check_features(X, n), "feature_names": None, "schema": None}
     else:
         n = _rows(adjacency, "adjacency")
     if adjacency is None:
@@ -75,6 +75,8 @@ def from_arrays(
 def _parts(graph: Graph, *, with_labels: bool) -> dict[str, Any]:
     parts: dict[str, Any] = {
         "features": graph.features,
+        "feature_names": graph.feature_names,
+        "schema": graph.schema,
         "nodes": graph.nodes,
         "titles": graph.titles,
         "name": graph.name,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
@@ -11,33 +10,39 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphheat.errors import FileFormatError, GraphError
+from graphheat.features.cells import MISSING
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import from_pairs
 from graphheat.io.atomic import replacing
 from graphheat.io.edges import Edges, read_edges
-from graphheat.io.feature_file import is_array, match_features, read_feature_array
-from graphheat.io.node_table import NodeTable, accounts, read_nodes
-from graphheat.io.table import MISSING, as_integers, is_unnamed, named
+from graphheat.io.feature_array import is_array, read_feature_array
+from graphheat.io.feature_file import match_features
+from graphheat.io.node_features import encode_nodes
+from graphheat.io.node_table import ID_NAMES, LABEL_NAMES, NodeTable, accounts, read_nodes
+from graphheat.io.sources import stem
 from graphheat.io.table_options import (
     ColumnOptions,
     EdgeColumnOptions,
     EdgeListOptions,
     PathLike,
+    Source,
     check_names,
     chosen,
 )
+from graphheat.io.written import as_integers, is_unnamed, named
 
 
 def read_csv(
-    edges: PathLike, nodes: PathLike | None = None, **options: Unpack[EdgeListOptions]
+    edges: Source, nodes: Source | None = None, **options: Unpack[EdgeListOptions]
 ) -> Graph:
     r"""Read a graph from an edge list and, optionally, a node table.
 
     Parameters
     ----------
     edges
-        Source, target and perhaps a weight; CSV, TSV, semicolons or spaces, with a header or
-        without. (a, b) and (b, a) are one edge.
+        Source, target and perhaps a weight: a path, or a frame of pandas, polars or Arrow. The
+        suffix says how a file is read (:data:`graphheat.io.FORMATS`); text may have commas, tabs,
+        semicolons or spaces, a header or none. (a, b) and (b, a) are one edge.
     source_column, target_column, weight_column
         Columns of the edge list. By default ``source`` is one named source, src, from, …;
         ``target`` one named target, dst, to, …; ``weight`` one named weight, w, edge_weight or
@@ -47,16 +52,28 @@ def read_csv(
         A table with a header and one row per node, in the order wanted. Ids without an edge become
         isolated nodes; an edge to an id that the table lacks is an error.
     features
-        A file of features in place of the table's columns: a table matched by id, or ``.npy`` or
-        ``.npz`` with one row per node, in the order of the node table.
+        Features beside the table's columns: another table, matched by id, or ``.npy``, ``.npz`` or
+        an array with one row per node, in the order of the node table.
     id, label, split, title
         Columns of the node table. By default ``id`` is one named id, node, node_id or name, else
         the first; ``label`` one named label, class, y or target; ``split`` and ``title`` those of
         that name. Missing labels (empty, NA, NaN, None, null) are unlabelled nodes. Labels are
-        names or whole numbers: a column with more than ten other numbers is refused.
+        names or whole numbers. Refused are more than ten other numbers, and more than twenty whole
+        ones that hardly repeat and leave gaps, as prices do.
     columns, categorical
-        Feature columns to take (default: all others, which must be numeric), and those among them
-        to turn into one 0/1 column per value.
+        Columns that features are made of (default: all others), and those among them that are
+        categories.
+    kinds
+        Column → number, boolean, date, category, text or skip, where the rule of
+        :func:`graphheat.features.kinds.guess` should not decide.
+    missing
+        ``"impute"`` (the default) fills in missing values and adds a feature that says so;
+        ``"error"`` raises.
+    decimal
+        ``","`` or ``"."`` where the cells do not tell.
+    schema
+        A :class:`~graphheat.features.FeatureSchema` of another graph (``graph.schema``): columns
+        are then encoded as there, by name.
     header
         Whether the edge list has a header; None decides by its cells and asks when they do not
         tell.
@@ -78,6 +95,7 @@ def read_csv(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "edges.csv").write_text("source,target\nann,bob\nbob,cat\n")
     >>> _ = (folder / "people.csv").write_text("id,label,age\nann,tea,31\nbob,,28\ncat,tea,3\n")
@@ -92,16 +110,19 @@ def read_csv(
         known=None if table is None else frozenset(table.ids),
         **chosen(EdgeColumnOptions, options),
     )
+    known: dict[str, Any] = {}
     if table is None:
-        written, matrix = _nodes_of_edges(pairs, features, options)
-        known: dict[str, Any] = {}
+        written = _nodes_of_edges(pairs, features)
     else:
-        written, matrix = table.ids, table.features
-        if features is not None:
-            matrix = match_features(features, written, **chosen(ColumnOptions, options))
+        written = table.ids
         known = {"labels": table.labels, "split": table.split, "titles": table.titles}
+    own = {} if table is None else table.columns
+    beside = None
+    if features is not None:
+        beside = match_features(features, written, list(own), **chosen(ColumnOptions, options))
+    made = encode_nodes(own, "" if table is None else table.where, beside, options)
     ids = _final(written)
-    positions = _positions(pairs, written, nodes, table)
+    positions = _positions(pairs, written, table)
     adjacency = from_pairs(
         positions[pairs.source],
         positions[pairs.target],
@@ -112,11 +133,11 @@ def read_csv(
     )
     return Graph.from_scipy(
         adjacency,
-        matrix,
         nodes=ids,
         self_loops=options.get("self_loops") or "keep",
-        name=Path(edges).stem if name is None else name,
-        account=accounts(pairs.account, table, features),
+        name=stem(edges, "graph") if name is None else name,
+        account=accounts(pairs.account, table, made, beside),
+        **made.as_parts(),
         **known,
     )
 
@@ -131,12 +152,14 @@ def write_csv(graph: Graph, edges: PathLike, nodes: PathLike | None = None) -> N
     edges
         Columns ``source``, ``target`` and, unless all are 1, ``weight``.
     nodes
-        Columns ``id``, ``label``, ``split``, ``title`` and ``x0``, ``x1``, …, as far as the graph
-        has them. Without it isolated nodes and all that is known of the nodes are left out.
+        Columns ``id``, ``label``, ``split``, ``title`` and the features by name (without names
+        ``x0``, ``x1``, …), as far as the graph has them. Without it isolated nodes and all that is
+        known of the nodes are left out.
 
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> path = Path(tempfile.mkdtemp()) / "edges.csv"
     >>> write_csv(Graph.from_edges(["ann", "bob"], ["bob", "cat"]), path)
     >>> path.read_text().split()
@@ -175,14 +198,21 @@ def _node_columns(graph: Graph) -> dict[str, Any]:
     if graph.features is not None:
         features = graph.features
         dense = features if isinstance(features, np.ndarray) else features.toarray()
-        columns |= {f"x{index}": dense[:, index] for index in range(dense.shape[1])}
+        names = [f"x{index}" for index in range(dense.shape[1])]
+        if graph.feature_names is not None and not _meant_otherwise(graph.feature_names):
+            names = list(graph.feature_names)
+        columns |= {name: dense[:, index] for index, name in enumerate(names)}
     return columns
 
 
-def _nodes_of_edges(
-    pairs: Edges, features: PathLike | None, options: EdgeListOptions
-) -> tuple[list[str], Any]:
-    """Return the ids of a graph without a node table, in order, and their features."""
+def _meant_otherwise(names: Sequence[str]) -> bool:
+    """Tell whether a name would be read back as something else than a feature."""
+    usual = {*ID_NAMES, *LABEL_NAMES, "split", "title", ""}
+    return any(name.strip().lower() in usual or name != name.strip() for name in names)
+
+
+def _nodes_of_edges(pairs: Edges, features: Source | None) -> list[str]:
+    """Return the ids of a graph without a node table, in order."""
     integers = as_integers(pairs.ids.tolist())
     if features is not None and is_array(features):
         # Rows without ids: the edges must name row numbers.
@@ -197,19 +227,15 @@ def _nodes_of_edges(
                 f"{features} must have one row per node; got {rows:,} rows, but the edges name "
                 f"node {integers.max()}."
             )
-        ids = [str(row) for row in range(rows)]
-    else:
-        order = np.argsort(pairs.ids if integers is None else integers)
-        ids = pairs.ids[order].tolist()
-    if features is None:
-        return ids, None
-    return ids, match_features(features, ids, **chosen(ColumnOptions, options))
+        return [str(row) for row in range(rows)]
+    order = np.argsort(pairs.ids if integers is None else integers)
+    ids: list[str] = pairs.ids[order].tolist()
+    return ids
 
 
-def _positions(
-    pairs: Edges, ids: Sequence[str], path: PathLike | None, table: NodeTable | None
-) -> NDArray[np.int64]:
+def _positions(pairs: Edges, ids: Sequence[str], table: NodeTable | None) -> NDArray[np.int64]:
     """Return where each id of the edges stands among the nodes."""
+    path = "" if table is None else table.where
     place = {node: position for position, node in enumerate(ids)}
     lost = [node for node in pairs.ids if node not in place]
     if lost and table is not None and table.id_column in lost:

@@ -7,7 +7,8 @@ from collections.abc import Container, Sequence
 from typing import Any, NamedTuple
 
 from graphheat.errors import FileFormatError, GraphError, ParameterError
-from graphheat.io.table import Table, is_integer, is_number, is_row_index, named, row_indices
+from graphheat.io.sources import Table
+from graphheat.io.written import is_integer, is_number, is_row_index, named, row_indices
 
 SOURCE = ("source", "src", "from", "u", "node1", "node_1", "id1", "id_1", "source_id", "start")
 TARGET = ("target", "dst", "to", "v", "node2", "node_2", "id2", "id_2", "target_id", "end", "dest")
@@ -83,7 +84,7 @@ def unnamed_columns(table: Table, frame: Any) -> EdgeColumns:
         )
     weight = 2 if width == 3 else None
     what = "every weight is 1" if weight is None else "column 3 is the weight"
-    account = f"{table.path.name} has no header: columns 1 and 2 are the ends of an edge, {what}."
+    account = f"{table.name} has no header: columns 1 and 2 are the ends of an edge, {what}."
     return EdgeColumns(0, 1, weight, account)
 
 
@@ -155,7 +156,7 @@ def _account(
     without = [named([first[place] for place in left], 3)] if left else []
     without += ["the row index"] if indices else []
     omitted = f"; left out: {' and '.join(without)}" if without else ""
-    return f"{table.path.name}: {ends} are the ends of an edge, {what}{omitted}."
+    return f"{table.name}: {ends} are the ends of an edge, {what}{omitted}."
 
 
 def _said(table: Table, option: str, name: str | None) -> int | None:

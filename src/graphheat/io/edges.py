@@ -1,4 +1,4 @@
-"""Edge lists: the ends and the weight of every edge, as a text file has them."""
+"""Edge lists: the ends and the weight of every edge, as a table has them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphheat.errors import FileFormatError, ParameterError
+from graphheat.features.cells import cells as by_value
+from graphheat.features.kinds import Style, numbers_of
+from graphheat.features.numerals import reading
 from graphheat.io.edge_columns import has_header, named_columns, unnamed_columns
-from graphheat.io.table import is_number, named, open_table
-from graphheat.io.table_options import EdgeColumnOptions, PathLike
+from graphheat.io.sources import Table, open_table
+from graphheat.io.table_options import EdgeColumnOptions, Source
+from graphheat.io.written import is_number, named
 
 
 class Edges(NamedTuple):
@@ -28,17 +32,18 @@ class Edges(NamedTuple):
 
 
 def read_edges(
-    path: PathLike,
+    source: Source,
     *,
     known: Container[str] | None = None,
     **options: Unpack[EdgeColumnOptions],
 ) -> Edges:
-    """Read the edges of a text file.
+    """Read the edges of a table.
 
     Parameters
     ----------
-    path
-        CSV, TSV, semicolons or spaces; UTF-8; leading ``#`` or ``%`` lines are comments.
+    source
+        A file or a frame, as for :func:`graphheat.io.sources.open_table`. In text, leading ``#`` or
+        ``%`` lines are comments.
     known
         The ids of a node table, which help to tell a header from an edge.
     **options
@@ -60,12 +65,15 @@ def read_edges(
             "source_column, target_column and weight_column are names in a header row; "
             "header=False says there is none."
         )
-    table = open_table(path, options.get("delimiter"))
-    width = len(table.first)
+    table = open_table(source, options.get("delimiter"), "edges")
+    path, width = table.path, len(table.first)
+    if table.headed:
+        header = True
     if width < 2:
         raise FileFormatError(
             f"{path} must have a source and a target column; its first row has one cell "
-            f"({table.first[0]!r}). Pass delimiter= if it is not a tab, semicolon, comma or space."
+            f"({named(table.first)}). Pass delimiter= if it is not a tab, semicolon, comma or "
+            "space."
         )
     frame = table.strings()
     if header is None:
@@ -89,16 +97,23 @@ def read_edges(
         )
     weight = None
     if places.weight is not None:
-        weight = _weights(rows[places.weight].to_numpy(dtype=object), path)
+        decimal = options.get("decimal")
+        column = rows[places.weight].to_numpy(dtype=object)
+        weight = _weights(column, table, places.weight, Style(decimal), bool(header))
     half, distinct = len(rows), np.asarray(ids, dtype=object)
     return Edges(distinct, positions[:half], positions[half:], weight, places.account)
 
 
-def _weights(cells: NDArray[np.object_], path: PathLike) -> NDArray[np.float64]:
-    odd = next((row for row, cell in enumerate(cells) if not is_number(cell)), None)
+def _weights(
+    written: NDArray[np.object_], table: Table, place: int, style: Style, header: bool
+) -> NDArray[np.float64]:
+    if style.decimal != "," and all(map(is_number, written)):
+        return written.astype(np.float64)
+    name = table.first[place] if header else str(place + 1)
+    odd = next((row for row, cell in enumerate(written) if reading(cell.strip()) is None), None)
     if odd is not None:
         raise FileFormatError(
-            f"{path} must have numbers in its weight column; got {named([cells[odd]])} in row "
-            f"{odd + 1}, the header aside. Give the column another name if it is not a weight."
+            f"{table.path} must have numbers in its weight column; got {named([written[odd]])} in "
+            f"row {odd + 1}, the header aside. Give the column another name if it is not a weight."
         )
-    return cells.astype(np.float64)
+    return numbers_of(name, by_value(written), str(table.path), style)

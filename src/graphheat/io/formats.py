@@ -13,6 +13,7 @@ from graphheat.io.archive import existing_file
 from graphheat.io.csv import read_csv
 from graphheat.io.mtx import read_mtx
 from graphheat.io.npz import read_npz
+from graphheat.io.sources import TABLES, split_part, table_suffix
 from graphheat.io.table_options import (
     ArchiveOptions,
     EdgeListOptions,
@@ -59,11 +60,9 @@ MATRIX = Format(
     "a matrix has one entry per edge and no header",
 )
 
+# Every kind of table can hold the edges.
 FORMATS: Mapping[str, Format] = {
-    ".csv": EDGE_LIST,
-    ".tsv": EDGE_LIST,
-    ".txt": EDGE_LIST,
-    ".edges": EDGE_LIST,
+    **dict.fromkeys(TABLES, EDGE_LIST),
     ".npz": ARCHIVE,
     ".mtx": MATRIX,
 }
@@ -75,10 +74,13 @@ def read_graph(path: str | os.PathLike[str], **options: Unpack[GraphOptions]) ->
     Parameters
     ----------
     path
-        ``.csv``, ``.tsv``, ``.txt`` or ``.edges`` (:func:`read_csv`), ``.npz`` (:func:`read_npz`)
-        or ``.mtx`` (:func:`read_mtx`); :data:`FORMATS` has them all.
-    nodes, features, id, label, split, title, columns, categorical, source_column, target_column, \
-    weight_column, header, delimiter
+        ``.csv``, ``.tsv``, ``.txt`` or ``.edges``, also with ``.gz`` or ``.zst`` behind it,
+        ``.parquet``, ``.xlsx``, ``.jsonl``, ``.ndjson``, ``.sqlite`` or ``.db``
+        (:func:`read_csv`); ``.npz`` (:func:`read_npz`) or ``.mtx`` (:func:`read_mtx`);
+        :data:`FORMATS` has them all. ``shop.sqlite::friends`` and ``book.xlsx::Sheet2`` name the
+        table or sheet in a file.
+    nodes, features, id, label, split, title, columns, categorical, kinds, missing, decimal, \
+    schema, source_column, target_column, weight_column, header, delimiter
         As for :func:`read_csv`; an archive takes none of them.
     duplicates, symmetrize, self_loops, name
         As for the function that reads the file; None is its default.
@@ -91,20 +93,22 @@ def read_graph(path: str | os.PathLike[str], **options: Unpack[GraphOptions]) ->
     graphheat.errors.MissingPathError: graph.docx does not exist; name a file to read.
     """
     check_names(options, GraphOptions, "read_graph")
-    path = existing_file(path)
-    kind = FORMATS.get(path.suffix.lower())
+    file, part = split_part(path)
+    existing_file(file)
+    kind = FORMATS.get(table_suffix(file))
     if kind is None:
         known = ", ".join(FORMATS)
-        raise FileFormatError(f"{path} must end in one of {known}; got {path.suffix!r}.")
+        raise FileFormatError(f"{file} must end in one of {known}; got {file.suffix!r}.")
     given = _given(options)
     for option in given:
         if option not in kind.options:
-            raise ParameterError(f"{option} does not go with {path.name}: {kind.reason}.")
-    return kind.read(path, **given)
+            raise ParameterError(f"{option} does not go with {file.name}: {kind.reason}.")
+    return kind.read(file if part is None else path, **given)
 
 
 def _given(options: GraphOptions) -> dict[str, Any]:
     given = chosen(GraphOptions, options)
-    if not given.get("categorical", True):
-        del given["categorical"]  # no categories are no option
+    for option in ("categorical", "kinds"):
+        if not given.get(option, True):
+            del given[option]  # no categories are no option
     return given

@@ -14,19 +14,21 @@ from graphheat.graph import Graph
 from graphheat.io.atomic import replacing
 from graphheat.io.feature_file import match_features
 from graphheat.io.matrix_market import parse_matrix
+from graphheat.io.node_features import encode_nodes
 from graphheat.io.node_table import NodeTable, accounts, read_nodes
-from graphheat.io.table import as_integers
 from graphheat.io.table_options import (
     ColumnOptions,
     MatrixOptions,
     PathLike,
+    Source,
     check_names,
     chosen,
 )
+from graphheat.io.written import as_integers
 
 
 def read_mtx(
-    path: PathLike, nodes: PathLike | None = None, **options: Unpack[MatrixOptions]
+    path: PathLike, nodes: Source | None = None, **options: Unpack[MatrixOptions]
 ) -> Graph:
     """Read a graph from a Matrix Market file and, optionally, a node table.
 
@@ -59,16 +61,20 @@ def read_mtx(
     n = matrix.shape[0]
     parts: dict[str, Any] = {}
     if table is not None:
-        matrix, parts = _matched(matrix, table, nodes)
+        matrix, parts = _matched(matrix, table)
+    own = {} if table is None else table.columns
+    beside = None
     if features is not None:
         ids = [str(row) for row in range(n)] if table is None else table.ids
-        parts["features"] = match_features(features, ids, **chosen(ColumnOptions, options))
+        beside = match_features(features, ids, list(own), **chosen(ColumnOptions, options))
+    made = encode_nodes(own, "" if table is None else table.where, beside, options)
     return Graph.from_scipy(
         matrix,
         symmetrize=options.get("symmetrize"),
         self_loops=options.get("self_loops") or "keep",
         name=Path(path).stem if name is None else name,
-        account=accounts(_account(Path(path), n, table), table, features),
+        account=accounts(_account(Path(path), n, table), table, made, beside),
+        **made.as_parts(),
         **parts,
     )
 
@@ -105,12 +111,13 @@ def _account(path: Path, n: int, table: NodeTable | None) -> str:
     return f"{path.name}: a matrix of {n:,} rows, joined to the node table {how} of its ids."
 
 
-def _matched(matrix: Any, table: NodeTable, path: PathLike | None) -> tuple[Any, dict[str, Any]]:
+def _matched(matrix: Any, table: NodeTable) -> tuple[Any, dict[str, Any]]:
     """Return the matrix in the order of the table, and what the table says."""
     n = matrix.shape[0]
     if len(table.ids) != n:
         raise GraphError(
-            f"{path} must have one row per node; got {len(table.ids):,} rows for {n:,} nodes."
+            f"{table.where} must have one row per node; got {len(table.ids):,} rows for {n:,} "
+            "nodes."
         )
     numbers = as_integers(table.ids)
     if numbers is not None and _are_rows(numbers):
@@ -118,7 +125,6 @@ def _matched(matrix: Any, table: NodeTable, path: PathLike | None) -> tuple[Any,
         matrix = rows[numbers][:, numbers] if rows.shape == (n, n) else rows
     return matrix, {
         "nodes": np.array(table.ids, dtype=object) if numbers is None else numbers,
-        "features": table.features,
         "labels": table.labels,
         "split": table.split,
         "titles": table.titles,

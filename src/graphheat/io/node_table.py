@@ -1,29 +1,28 @@
-"""Node tables: ids, labels, split, titles and numeric columns of a delimited file."""
+"""Node tables: ids, labels, split, titles, and the columns that features are made of."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, NoReturn, Unpack
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphheat.errors import FileFormatError, GraphError, ParameterError
-from graphheat.io.table import (
-    MISSING,
-    Table,
+from graphheat.features.cells import MISSING, Cells
+from graphheat.io.feature_array import is_array
+from graphheat.io.node_features import Beside, NodeFeatures
+from graphheat.io.sources import Table, open_table
+from graphheat.io.table_options import ColumnOptions, NodeOptions, Source, chosen, option_names
+from graphheat.io.written import (
     as_integers,
     is_number,
     is_unnamed,
     named,
-    open_table,
     row_indices,
 )
-from graphheat.io.table_options import ColumnOptions, NodeOptions, PathLike, chosen, option_names
 
 ID_NAMES = ("id", "node", "node_id", "name")
 LABEL_NAMES = ("label", "class", "y", "target")
@@ -32,78 +31,81 @@ SPLIT_NAMES = {
     "calibration": "calibration", "test": "test",
 }  # fmt: skip
 NO_SPLIT = MISSING | {"none", "unlabelled", "unlabeled"}
-DENSE_CATEGORIES = 64  # more one-hot columns than this are kept sparse
 MOST_BROKEN_CLASSES = 10  # more distinct labels such as 12.5 than this are measurements
+MOST_SPARSE_CLASSES = 20  # the same of whole numbers that leave gaps and hardly repeat
 
 # A number with a decimal point or comma, thousands apart or not; and one that is not whole.
 _MEASUREMENT = re.compile(
     r"[+-]?([0-9]*[.,]?[0-9]+|[0-9]{1,3}(,[0-9]{3})+\.?[0-9]*)([eE][+-]?[0-9]+)?"
 )
 _BROKEN = re.compile(r"[.,][0-9]*[1-9]|[eE]-")
+_WHOLE = re.compile(r"(0|-?[1-9][0-9]*)(\.0*)?")
 
 
 @dataclass(frozen=True)
 class NodeTable:
     """What a node table says, one row per node; ids are still as written.
 
-    ``id_column`` is the name that stands over the ids, ``account`` a sentence on which column was
-    taken for what.
+    ``id_column`` is the name that stands over the ids, ``columns`` those that features are made of,
+    ``account`` says which of the others was taken for what, ``left_out`` what was not taken.
     """
 
+    where: str
     id_column: str
     ids: list[str]
     labels: NDArray[Any] | None
     split: dict[str, NDArray[np.int64]]
     titles: list[str] | None
-    features: Any
+    columns: dict[str, Cells]
     account: str
+    left_out: str
 
 
-def read_nodes(nodes: PathLike | None, options: Mapping[str, Any]) -> NodeTable | None:
+def read_nodes(nodes: Source | None, options: Mapping[str, Any]) -> NodeTable | None:
     """Read the node table of a graph; None without one.
 
-    With a file of ``features`` among the options the table gives no columns: ``columns`` and
-    ``categorical`` are then those of that file.
+    With another table of ``features`` among the options, ``columns`` may name columns of either.
     """
     given = chosen(NodeOptions, options)
     beside = options.get("features") is not None
     if nodes is not None:
-        nothing: dict[str, Any] = {"columns": [], "categorical": ()} if beside else {}
-        return read_node_table(nodes, **{**given, **nothing})
-    elsewhere = option_names(ColumnOptions) if beside else ("delimiter",)
+        if beside and not is_array(options["features"]) and given.get("columns") is not None:
+            own = open_table(nodes, given.get("delimiter"), "nodes").first
+            given["columns"] = [name for name in given["columns"] if name in own]
+        return read_node_table(nodes, **given)
+    elsewhere = option_names(ColumnOptions) if beside else ("delimiter", "decimal")
     for option, value in given.items():
-        if option not in elsewhere and len(value):
+        if option not in elsewhere and value not in ((), [], {}):
             raise ParameterError(f"{option} names a column of the node table; pass nodes=….")
     return None
 
 
-def accounts(edges: str, table: NodeTable | None, features: PathLike | None) -> tuple[str, ...]:
+def accounts(
+    edges: str, table: NodeTable | None, features: NodeFeatures, beside: Beside | None
+) -> tuple[str, ...]:
     """Return what a reader took for what: a sentence on the edges, and one on the nodes."""
-    if features is None:
-        return (edges,) if table is None else (edges, table.account)
-    source = f"features are from {Path(features).name}."
     if table is None:
-        return edges, source[0].upper() + source[1:]
-    return edges, f"{table.account.removesuffix('.')}; {source}"
+        return (edges,) if beside is None else (edges, f"{features.account}.")
+    return edges, f"{table.account}, {features.account}{table.left_out}."
 
 
 def read_node_table(
-    path: PathLike, *, words: bool = True, **options: Unpack[NodeOptions]
+    source: Source, *, words: bool = True, **options: Unpack[NodeOptions]
 ) -> NodeTable:
     r"""Read a table with a header row and one row per node.
 
     Parameters
     ----------
-    path
-        CSV, TSV, semicolons or spaces; UTF-8.
+    source
+        A file or a frame, as for :func:`graphheat.io.sources.open_table`.
     id, label, split, title
         Names of columns. By default ``id`` is a column named id, node, node_id or name, else the
         first; ``label`` one named label, class, y or target; ``split`` and ``title`` those of that
         name. A label may be missing (an empty cell, NA, NaN, None, null).
     columns
-        The feature columns; by default all others. They must be numeric.
-    categorical
-        Columns to turn into one 0/1 column per value; a missing value is 0 in all of them.
+        The columns that features are made of; by default all others.
+    categorical, kinds
+        Columns that are features, too, when ``columns`` does not name them.
     words
         False: a file of features alone, where only ids are looked for by default.
 
@@ -113,46 +115,71 @@ def read_node_table(
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = path.write_text("id,label,age\nann,tea,31\nbob,,28\n")
     >>> table = read_node_table(path)
-    >>> table.ids, table.labels.tolist(), table.features.tolist()
-    (['ann', 'bob'], ['tea', None], [[31.0], [28.0]])
+    >>> table.ids, table.labels.tolist(), table.columns["age"].values.tolist()
+    (['ann', 'bob'], ['tea', None], [31.0, 28.0])
     """
     id, label, split = options.get("id"), options.get("label"), options.get("split")
     title, columns = options.get("title"), options.get("columns")
     categorical = options.get("categorical") or ()
-    table = open_table(path, options.get("delimiter"))
+    schema = options.get("schema")
+    table = open_table(source, options.get("delimiter"), "nodes" if words else "features")
     _check_names(table)
     indices, blank = _set_aside(table)
+    if schema is not None and columns is None:
+        # What the schema knows is a feature, also where its name would mean something else.
+        known = [column.name for column in schema.columns]
+        columns_of_schema = [name for name in table.first if name in known]
+    else:
+        columns_of_schema = []
     id = _column(table, "id", id)
     if id is None:
         said = (label, split, title)
-        features = (*blank, *(columns or ()), *categorical)
-        id = _default(table, ID_NAMES, *said) or _id_column(table, said, features, indices)
-    label = _column(table, "label", label) or (_default(table, LABEL_NAMES, id) if words else None)
-    title = _column(table, "title", title) or (_default(table, ("title",), id) if words else None)
-    guess = _default(table, ("split",), id, label) if words and split is None else None
+        features = (*blank, *(columns or ()), *categorical, *columns_of_schema)
+        id = _default(table, ID_NAMES, *said, *columns_of_schema)
+        id = id or _id_column(table, said, features, indices)
+    taken_by_schema = [name for name in columns_of_schema if name != id]
+    default = _default if words else _none
+    label = _column(table, "label", label) or default(table, LABEL_NAMES, id, *taken_by_schema)
+    title = _column(table, "title", title) or default(table, ("title",), id, *taken_by_schema)
+    guess = None
+    if split is None:
+        guess = default(table, ("split",), id, label, *taken_by_schema)
     split = _column(table, "split", split) or guess
-    taken = [name for name in (id, label, split, title) if name is not None]
     for name in (*(columns or ()), *categorical):
         _column(table, "columns" if name in (columns or ()) else "categorical", name)
-    frame = table.columns([*taken, *categorical])
-    ids = _ids(frame[id], table)
-    members = None if split is None else _split(frame[split], ids, table, guessed=bool(guess))
-    if members is None and split is not None:
-        taken.remove(split)  # a column that only happens to be called split
-        frame = table.columns([*taken, *categorical])
+    _check_unnamed(table, (*indices, *blank, id, *(columns or ())))
+    ids = _ids(table.words(id), table)
+    members = None
+    if split is not None:
+        members = _split(table.words(split), ids, table, guessed=bool(guess))
+        split = None if members is None else split  # it only happens to be called split
+    taken = [name for name in (id, label, split, title) if name is not None]
     if columns is None:
         columns = [name for name in table.first if name not in (*taken, *indices, *blank)]
+        columns += [name for name in categorical if name not in columns]
     else:
         columns = [*columns, *(name for name in categorical if name not in columns)]
+    for name in columns:
+        if name in taken and name not in (options.get("columns") or ()) and name != title:
+            raise ParameterError(
+                f"Column {name!r} of {table.path} cannot be a feature and the "
+                f"{'id' if name == id else 'label' if name == label else 'split'}."
+            )
     return NodeTable(
+        where=str(table.path),
         id_column=id,
         ids=ids,
-        labels=None if label is None else _labels(frame[label], table, label),
+        labels=None if label is None else _labels(table.words(label), table, label),
         split=members or {},
-        titles=None if title is None else frame[title].tolist(),
-        features=_features(frame, columns, categorical, ids, table),
-        account=_account(table, (id, label, split if members else None, title), columns, indices),
+        titles=None if title is None else table.words(title),
+        columns=table.cells(columns),
+        account=_account(table, (id, label, split, title), indices),
+        left_out=_left_out(table, (id, label, split, title), columns, indices),
     )
+
+
+def _none(*_: Any) -> None:
+    return None
 
 
 def _set_aside(table: Table) -> tuple[list[str], list[str]]:
@@ -160,10 +187,9 @@ def _set_aside(table: Table) -> tuple[list[str], list[str]]:
     unnamed = [name for name in table.first if is_unnamed(name)]
     if not unnamed:
         return [], []
-    frame = table.columns(unnamed)
-    found = row_indices(table.first, lambda place: frame[table.first[place]])
+    found = row_indices(table.first, lambda place: table.words(table.first[place]))
     indices = [table.first[place] for place in found]
-    blank = [name for name in unnamed if name == "" and not frame[name].str.strip().any()]
+    blank = [name for name in unnamed if name == "" and not any(table.words(name))]
     return indices, blank
 
 
@@ -184,7 +210,7 @@ def _id_column(
     taken = (*said, *features, *indices)
     free = [name for name in table.first if name not in taken and name.lower() not in usual]
     if free:
-        cells = table.columns(free[:1])[free[0]].str.strip().tolist()
+        cells = table.words(free[0])
         numbers = any(map(is_number, cells)) and not free[0].lower().endswith("id")
         if len(set(cells)) == len(cells) and not numbers and not MISSING.intersection(cells):
             return free[0]
@@ -194,7 +220,6 @@ def _id_column(
 def _account(
     table: Table,
     columns: tuple[str, str | None, str | None, str | None],
-    features: Sequence[str],
     indices: Sequence[str],
 ) -> str:
     id = "the row index" if columns[0] in indices else named([columns[0]])
@@ -202,23 +227,52 @@ def _account(
     for name, part in zip(columns[1:], ("label", "split", "title"), strict=True):
         if name is not None:
             parts.append(f"{named([name])} the {part}")
-    count = "1 column is a feature" if len(features) == 1 else f"{len(features)} are features"
-    parts.append(f"{count} ({named(features, 3)})" if features else "no column is a feature")
+    return f"{table.name}: {', '.join(parts)}"
+
+
+def _left_out(
+    table: Table,
+    columns: tuple[str, str | None, str | None, str | None],
+    features: Sequence[str],
+    indices: Sequence[str],
+) -> str:
     used = {*columns, *features, *indices}
     left = [name for name in table.first if name not in used and not is_unnamed(name)]
     without = [named(left, 3)] if left else []
     without += ["the row index"] if set(indices) - {*columns, *features} else []
-    omitted = f"; left out: {' and '.join(without)}" if without else ""
-    return f"{table.path.name}: {', '.join(parts)}{omitted}."
+    return f"; left out: {' and '.join(without)}" if without else ""
 
 
 def _check_names(table: Table) -> None:
     if len(set(table.first)) != len(table.first):
+        if table.first.count("") > 1:
+            _refuse_unnamed(table, len(table.first) - 1 - table.first[::-1].index(""))
         twice = next(name for name in table.first if table.first.count(name) > 1)
         raise FileFormatError(
             f"{table.path} must have distinct column names in its first row; {twice!r} appears "
             f"{table.first.count(twice)} times. Give it a header row such as id,label,x1,x2."
         )
+    if not table.headed and all(map(is_number, table.first)):
+        raise FileFormatError(
+            f"{table.path} must have a header row; its first row holds numbers alone "
+            f"({named(table.first, 3)}). Put one on top, such as id,label,x1,x2."
+        )
+
+
+def _check_unnamed(table: Table, known: Sequence[str]) -> None:
+    """Raise when a column without a name holds something: a row may have a cell too many."""
+    if "" in table.first and "" not in known:
+        _refuse_unnamed(table, table.first.index(""))
+
+
+def _refuse_unnamed(table: Table, place: int) -> NoReturn:
+    cells = table.strings()[place].iloc[1:].tolist()
+    row = next((row for row, cell in enumerate(cells) if cell.strip()), 0)
+    raise FileFormatError(
+        f"{table.path} has no name over its column {place + 1}, which holds "
+        f"{named(cells[row : row + 1]) or 'nothing'} in row {row + 1}, the header aside. Name it, "
+        "or clear it."
+    )
 
 
 def _column(table: Table, option: str, name: str | None) -> str | None:
@@ -235,8 +289,7 @@ def _default(table: Table, names: Sequence[str], *taken: str | None) -> str | No
     return next((own[name] for name in names if name in own), None)
 
 
-def _ids(cells: Any, table: Table) -> list[str]:
-    ids: list[str] = cells.str.strip().tolist()
+def _ids(ids: list[str], table: Table) -> list[str]:
     if not ids:
         raise FileFormatError(f"{table.path} has a header but no rows; it needs one row per node.")
     seen: set[str] = set()
@@ -252,43 +305,64 @@ def _ids(cells: Any, table: Table) -> list[str]:
     return ids
 
 
-def _labels(cells: Any, table: Table, column: str) -> NDArray[Any]:
-    names = [None if name in MISSING else name for name in cells.str.strip()]
-    _check_classes({name for name in names if name is not None}, table, column)
-    codes = as_integers([name for name in names if name is not None])
+def _labels(cells: list[str], table: Table, column: str) -> NDArray[Any]:
+    names = [None if name in MISSING else name for name in cells]
+    known = [name for name in names if name is not None]
+    if known and all(map(_WHOLE.fullmatch, known)):
+        # pandas writes 1.0 where a column of integers has gaps.
+        names = [None if name is None else name.partition(".")[0] for name in names]
+        known = [name for name in names if name is not None]
+    _check_classes(known, table, column)
+    codes = as_integers(known)
     labels = np.array(names, dtype=object)
     if codes is not None:
         labels[[name is not None for name in names]] = codes.tolist()
     return labels
 
 
-def _check_classes(names: set[str], table: Table, column: str) -> None:
-    """Raise when labels are measurements: all numbers, and many of them not whole."""
-    if not all(_MEASUREMENT.fullmatch(name) for name in names):
+def _check_classes(names: list[str], table: Table, column: str) -> None:
+    """Raise when labels are measurements: all numbers, and too many different ones for classes.
+
+    Those are more than 10 that are not whole; or more than 20 whole numbers, of which most occur
+    once, and which leave out most numbers between the least and the largest: prices, not codes.
+    """
+    different = set(names)
+    if not all(_MEASUREMENT.fullmatch(name) for name in different):
         return
-    broken = sorted(name for name in names if _BROKEN.search(name))
+    sentence = (
+        f"Column {column!r} of {table.path} was taken for the label, but it holds numbers, not "
+        "classes: {} Name another column with label=…, or sort the values into classes first."
+    )
+    broken = sorted(name for name in different if _BROKEN.search(name))
     if len(broken) > MOST_BROKEN_CLASSES:
         raise GraphError(
-            f"Column {column!r} of {table.path} was taken for the label, but it holds numbers, "
-            f"not classes: {len(broken):,} distinct values are not whole (such as {broken[0]!r}). "
-            "Name another column with label=…, or sort the values into classes first."
+            sentence.format(
+                f"{len(broken):,} distinct values are not whole (such as {broken[0]!r})."
+            )
+        )
+    codes = as_integers(sorted(different))
+    if codes is None or len(codes) <= MOST_SPARSE_CLASSES or 2 * len(codes) <= len(names):
+        return
+    if int(codes.max()) - int(codes.min()) >= 2 * len(codes):
+        raise GraphError(
+            sentence.format(
+                f"{len(codes):,} different ones for {len(names):,} labelled nodes, from "
+                f"{codes.min()} to {codes.max()}."
+            )
         )
 
 
 def _split(
-    cells: Any, ids: list[str], table: Table, *, guessed: bool
+    cells: list[str], ids: list[str], table: Table, *, guessed: bool
 ) -> dict[str, NDArray[np.int64]] | None:
-    names = [
-        None if name in NO_SPLIT or name.lower() in NO_SPLIT else name
-        for name in cells.str.strip().tolist()
-    ]
+    names = [None if name in NO_SPLIT or name.lower() in NO_SPLIT else name for name in cells]
     parts: dict[str, list[int]] = {}
     for index, name in enumerate(names):
         if name is None:
             continue
         part = SPLIT_NAMES.get(name.lower())
         if part is None:
-            if guessed:
+            if guessed and is_number(name):
                 return None
             raise GraphError(
                 f"The split column of {table.path} must hold train, val, calibration, test or "
@@ -297,48 +371,3 @@ def _split(
         parts.setdefault(part, []).append(index)
     order = [part for part in ("train", "val", "calibration", "test") if part in parts]
     return {part: np.array(parts[part], dtype=np.int64) for part in order}
-
-
-def _features(
-    frame: Any, columns: Sequence[str], categorical: Sequence[str], ids: list[str], table: Table
-) -> Any:
-    words = [
-        name for name in columns if name not in categorical and frame[name].dtype.kind not in "biuf"
-    ]
-    if words:
-        raise GraphError(
-            f"Feature columns must be numeric; {len(words)} of {table.path} are not: "
-            f"{named(words)}. Pass columns=[…] to choose, or categorical=[…] to one-hot."
-        )
-    parts: list[Any] = [
-        _one_hot(frame[name].str.strip())
-        if name in categorical
-        else _numbers(frame[name], name, ids, table)
-        for name in columns
-    ]
-    if not parts:
-        return None
-    if any(sp.issparse(part) for part in parts):
-        return sp.hstack(parts, format="csr")
-    return np.column_stack(parts)
-
-
-def _numbers(cells: Any, name: str, ids: list[str], table: Table) -> NDArray[np.float64]:
-    values: NDArray[np.float64] = cells.to_numpy(dtype=np.float64)
-    bad = ~np.isfinite(values)
-    if bad.any():
-        raise GraphError(
-            f"Column {name!r} of {table.path} must hold a finite number for every node; "
-            f"{int(bad.sum()):,} are missing or infinite (first for node "
-            f"{ids[int(np.argmax(bad))]!r}). Fill them in, or leave the column out by columns=[…]."
-        )
-    return values.reshape(-1, 1)
-
-
-def _one_hot(cells: Any) -> Any:
-    values = sorted(set(cells) - MISSING)
-    column = {value: index for index, value in enumerate(values)}
-    known = np.array([row for row, value in enumerate(cells) if value in column], dtype=np.int64)
-    hot = np.array([column[value] for value in cells if value in column], dtype=np.int64)
-    matrix = sp.csr_array((np.ones(len(hot)), (known, hot)), shape=(len(cells), len(values)))
-    return matrix if len(values) > DENSE_CATEGORIES else matrix.toarray()

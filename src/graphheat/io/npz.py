@@ -13,11 +13,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphheat.errors import FileFormatError, GraphError, GraphHeatError
+from graphheat.features import FeatureSchema
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import Duplicates, from_pairs
 from graphheat.io.archive import read_archive, reason_of
 from graphheat.io.atomic import replacing
-from graphheat.io.table import named
+from graphheat.io.written import named
 
 SCHEMA = "graphheat.graph/1"
 SPLIT = ("train", "val", "calibration", "test")
@@ -31,7 +32,8 @@ def write_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     graph
-        Everything of it is kept: edges, features, labels, classes, ids, titles, split, name.
+        Everything of it is kept: edges, features with their names and schema, labels, classes, ids,
+        titles, split, name.
     path
         The file to write or to replace; it is never seen half-written.
 
@@ -41,7 +43,8 @@ def write_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
     upper triangle with its diagonal; ``adjacency_weights`` unless all are 1; ``features``, or
     ``features_indptr``, ``_indices``, ``_shape`` and (unless all are 1) ``_data``; ``labels``;
     ``nodes`` when they are integers other than 0 … n−1; ``split_0``, ``split_1``, …; and ``words``,
-    the UTF-8 bytes of a JSON object with name, classes, titles, string ids and names of the split.
+    the UTF-8 bytes of a JSON object with name, classes, titles, string ids, names of the split and
+    the feature schema (or the names of the features alone).
     The same graph gives the same bytes.
 
     Examples
@@ -102,6 +105,8 @@ def read_npz(
         ) from error
     if "labels" in more:
         parts.pop("classes", None)
+    if "features" in more:
+        parts |= {"feature_names": None, "schema": None}
     return Graph.from_scipy(**{"name": path.stem, **parts, **more})
 
 
@@ -164,6 +169,10 @@ def _pack(graph: Graph) -> Arrays:
         arrays["nodes"] = graph.nodes
     if graph.titles is not None:
         words["titles"] = list(graph.titles)
+    if graph.schema is not None:
+        words["feature_schema"] = graph.schema.to_dict()
+    elif graph.feature_names is not None:
+        words["feature_names"] = list(graph.feature_names)
     words["split"] = list(graph.split)
     for position, indices in enumerate(graph.split.values()):
         arrays[f"split_{position}"] = _smallest(indices)
@@ -189,7 +198,10 @@ def _unpack(arrays: Arrays) -> dict[str, Any]:
             for position, name in enumerate(words["split"])
         },
         "features": arrays.get("features"),
+        "feature_names": words.get("feature_names"),
     }
+    if "feature_schema" in words:
+        parts["schema"] = FeatureSchema.from_dict(words["feature_schema"])
     if "features_shape" in arrays:
         columns = arrays["features_indices"]
         parts["features"] = sp.csr_array(
@@ -283,12 +295,21 @@ def _from_edge_index(arrays: Arrays, duplicates: Duplicates) -> dict[str, Any]:
         "features": features,
         "labels": labels,
         "split": {
-            name: arrays[f"{name}_{kind}"]
+            name: _as_mask(arrays[f"{name}_{kind}"]) if kind == "mask" else arrays[f"{name}_{kind}"]
             for name in SPLIT
             for kind in ("mask", "idx")
             if f"{name}_{kind}" in arrays
         },
     }
+
+
+def _as_mask(mask: NDArray[Any]) -> NDArray[Any]:
+    """Return a mask of 0 and 1 as what it means; as indices it would name the first two nodes."""
+    if mask.dtype.kind != "b" and mask.size and not np.isin(mask, (0, 1)).all():
+        raise GraphError(
+            f"A mask must hold true and false, or 1 and 0; got {mask.dtype} with {mask.max()}."
+        )
+    return mask.astype(bool)
 
 
 def _one_way(pairs: NDArray[Any], n: int) -> bool:

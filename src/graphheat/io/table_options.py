@@ -12,16 +12,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, TypedDict
 
+from graphheat.features.numerals import Decimal
+from graphheat.features.schema import FeatureSchema, Missing
 from graphheat.graph.adjacency import Duplicates, SelfLoops, Symmetrize
 
 PathLike = str | os.PathLike[str]
+Source = Any  # a path, or a frame of any library that narwhals knows
 
 
 class ColumnOptions(TypedDict, total=False):
-    """How a table is delimited, and which of its columns are features."""
+    """How a table is written, which of its columns are features, and of which kind."""
 
     columns: Sequence[str] | None
     categorical: Sequence[str] | None
+    kinds: Mapping[str, str] | None
+    missing: Missing | None
+    decimal: Decimal | None
+    schema: FeatureSchema | None
     delimiter: str | None
 
 
@@ -37,7 +44,7 @@ class NodeOptions(ColumnOptions, total=False):
 class TableOptions(NodeOptions, total=False):
     """What is known of the nodes, in files beside the edges; the node table itself aside."""
 
-    features: PathLike | None
+    features: Source | None
 
 
 class EdgeColumnOptions(TypedDict, total=False):
@@ -47,6 +54,7 @@ class EdgeColumnOptions(TypedDict, total=False):
     target_column: str | None
     weight_column: str | None
     header: bool | None
+    decimal: Decimal | None
     delimiter: str | None
 
 
@@ -78,7 +86,7 @@ class ArchiveOptions(TypedDict, total=False):
 class GraphOptions(EdgeListOptions, total=False):
     """Keywords of :func:`graphheat.io.read_graph`: those of every format."""
 
-    nodes: PathLike | None
+    nodes: Source | None
     symmetrize: Symmetrize | None
 
 
