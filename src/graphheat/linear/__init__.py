@@ -1,4 +1,4 @@
-"""Heat and a linear classifier: labels in seconds, with s and L2 chosen on one diffusion."""
+"""Heat and a linear classifier: labels in moments, all settings from one diffusion."""
 
 from graphheat.linear.grid import Candidate, GridSearch
 from graphheat.linear.linear_fit import fit_linear

@@ -65,6 +65,7 @@ class Diffusion:
         self.graph, self.scaling, self.threads = graph, scaling, threads
         self.self_weight = self_weight
         self.features = scaled_features(graph, scaling)
+        self._kernels: dict[tuple[float, float], HeatKernel] = {}
 
     def keeping(self, self_weight: float) -> Diffusion:
         """Return the same with another self weight."""
@@ -73,9 +74,11 @@ class Diffusion:
         return other
 
     def _kernel(self, s: float, tol: float) -> HeatKernel:
-        return HeatKernel(
-            self.graph, s, tol=tol, self_loops=SELF_LOOPS, engine=ONE_OFF, threads=self.threads
-        )
+        if (s, tol) not in self._kernels:
+            self._kernels[s, tol] = HeatKernel(
+                self.graph, s, tol=tol, self_loops=SELF_LOOPS, engine=ONE_OFF, threads=self.threads
+            )
+        return self._kernels[s, tol]
 
     def noise(self, tol: float) -> float:
         """Return how far a diffused row may be off, as a length."""
@@ -105,35 +108,58 @@ class Diffusion:
         """Return the diffused features of ``nodes``, shape (k, f), to full accuracy."""
         if s == 0:
             return dense_rows(self.features, nodes)
-        wide = self.features.shape[1] > len(nodes)
-        if wide:
-            return np.asarray(self.weights(nodes, s) @ self.features)
+        if self.features.shape[1] > len(nodes):
+            width = max(1, int(PATH_BYTES // (8 * self.graph.n)))
+            strips = [nodes[a : a + width] for a in range(0, len(nodes), width)]
+            return np.vstack([self.weights(strip, s) @ self.features for strip in strips])
         block = self.features.toarray() if sp.issparse(self.features) else self.features
         return self.spread(block, s)[nodes]
 
     def path(
-        self, nodes: NDArray[np.int64], times: NDArray[np.float64], shares: tuple[float, ...]
-    ) -> Iterator[list[NDArray[Any]]]:
-        """Yield, for each time, the diffused features of ``nodes`` for each self weight.
+        self, nodes: NDArray[np.int64], times: NDArray[np.float64]
+    ) -> Iterator[NDArray[np.float32]]:
+        """Yield, for each time, what heat brings ``nodes``: rows of shape (k, f), float32.
 
-        Each of shape (k, f), float32. One diffusion serves all self weights and times; where that
-        would take much memory, one serves a few times.
+        All times have one diffusion in common, of the narrow side: of the features where there are
+        fewer of them than nodes, otherwise of the nodes themselves, whose rows of the kernel are
+        then multiplied with the features (e^{-sL} is symmetric). Where that would take much memory,
+        a few times have one. The share of a node's own features is left to the caller.
         """
-        features = self.features.astype(np.float32)
-        ones = np.ones(self.graph.n, dtype=np.float32)
-        size = 4 * len(nodes) * self.features.shape[1]
-        together = max(1, int(PATH_BYTES // max(size, 1)))
+        together = max(1, int(PATH_BYTES // max(4 * len(nodes) * self.features.shape[1], 1)))
         kernel = self._kernel(0.0, PATH_TOL)
-        before = dense_rows(self.features, nodes).astype(np.float32)
-        if times[0] == 0:  # a time of no work, which would make the others' work float64's
-            yield [before] * len(shares)
+        if len(times) and times[0] == 0:  # a time of no work: float64's, for exact zeros and ones
+            yield dense_rows(self.features, nodes).astype(np.float32)
             times = times[1:]
+        features = self.features.astype(np.float32)
         for first in range(0, len(times), together):
             part = times[first : first + together]
-            sums = kernel.sweep(ones, part, rows=nodes)
+            if features.shape[1] > len(nodes):
+                yield from self._from_rows(kernel, nodes, part, features)
+                continue
+            sums = kernel.sweep(np.ones(self.graph.n, dtype=np.float32), part, rows=nodes)
             for heat, total in zip(kernel.sweep(features, part, rows=nodes), sums, strict=True):
-                heat /= total[:, None]
-                yield [beside(before, heat, own) for own in shares]
+                yield heat / total[:, None]
+
+    def _from_rows(
+        self,
+        kernel: HeatKernel,
+        nodes: NDArray[np.int64],
+        times: NDArray[np.float64],
+        features: Any,
+    ) -> Iterator[NDArray[np.float32]]:
+        """Yield the same by rows of the kernel, as many at once as memory is meant for."""
+        n = self.graph.n
+        width = max(1, int(PATH_BYTES // (4 * n * len(times))))
+        found = np.empty((len(times), len(nodes), features.shape[1]), dtype=np.float32)
+        transposed = sp.csr_array(features.T) if isinstance(features, sp.csr_array) else features.T
+        for a in range(0, len(nodes), width):
+            strip = nodes[a : a + width]
+            units = np.zeros((n, len(strip)), dtype=np.float32)
+            units[strip, np.arange(len(strip))] = 1.0
+            for k, heat in enumerate(kernel.sweep(units, times)):
+                heat /= heat.sum(axis=0)
+                found[k, a : a + width] = (transposed @ heat).T
+        yield from found
 
 
 def beside(x: NDArray[Any], heat: NDArray[Any], own: float) -> NDArray[Any]:

@@ -1,20 +1,24 @@
-"""Grid search over s, L2 and the form of the features, on labels that take no part in the fit."""
+"""Search for s, L2 and the form of the features, by exact leave-one-out over the training labels.
+
+Every candidate is a ridge classifier whose leave-one-out predictions are in closed form
+(:mod:`graphheat.linear.ridge`), so that no label is spent on the choice: validation labels stay
+unseen, and a handful of training labels is enough.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import uniform_filter
 
 from graphheat.calibration.temperature import fit_log_scale
 from graphheat.features import ScalingKind
-from graphheat.linear.regression import Rotation, fit_logistic
+from graphheat.linear.diffusion import PATH_TOL, Diffusion, dense_rows
+from graphheat.linear.ridge import Spectrum, one_hot
 from graphheat.progress import Progress
 
 if TYPE_CHECKING:
@@ -22,17 +26,17 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-TIMES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 15.0, 20.0)
-# From strong to weak: each starts the next.
-PENALTIES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4)
-SELF_WEIGHTS = (0.0, 0.2)  # of a node's own features, which are not diffused
-DEFAULT_S, DEFAULT_L2 = 5.0, 1e-3  # where no label can be spared to choose by
-FOLDS = 5
-LOSS_COUNTS = 1e-3  # of pairs that are as accurate, the one that is surer of what is right
+TIMES = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0)
+PENALTIES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
+SELF_WEIGHTS = (0.0, 0.2, 0.5)  # shares of a node's own features that are not diffused
+DEFAULT_S, DEFAULT_L2 = 5.0, 0.1  # where no class has two labels to choose by
+PROMISING = 3  # times that other forms of the features are tried at
+MOST_LABELS = 1500  # that choose; more tell the candidates apart no better
+BY = "leave-one-out"
 
 
 class Candidate(NamedTuple):
-    """A form of the features: how they are scaled, and the self weight of the diffusion."""
+    """A form of the features: scaled, then diffused but for a share of a node's own."""
 
     scaling: ScalingKind
     self_weight: float = 0.0
@@ -45,13 +49,13 @@ class GridSearch:
     Attributes
     ----------
     s, l2, accuracy, loss
-        Shape (k,); accuracy and mean cross-entropy on held-out labels.
-    sharpness
-        What logits were multiplied by before that loss was taken, shape (k,).
-    candidates
-        Forms of the features, each with the same pairs of s and L2.
+        Shape (k,); accuracy and mean loss of labels that took no part in the fit: the squared
+        distance of leave-one-out, or in files of earlier versions the cross-entropy.
+    candidates, numbers
+        Forms of the features, and the position of each row's among them, shape (k,).
     by
-        ``"validation"``, ``"cross-validation"``, or ``""`` where nothing could be tried (k = 0).
+        ``"leave-one-out"``; in files of earlier versions ``"validation"`` or
+        ``"cross-validation"``; ``""`` where nothing could be tried (k = 0).
     chosen
         The row that was taken; −1 where there is none.
     """
@@ -60,21 +64,16 @@ class GridSearch:
     l2: Array
     accuracy: Array
     loss: Array
-    sharpness: Array
     candidates: tuple[Candidate, ...]
+    numbers: NDArray[np.int64]
     by: str
     chosen: int
 
     @classmethod
     def nothing(cls, form: Candidate) -> GridSearch:
-        """Return a path on which nothing was tried."""
-        none = np.empty(0)
-        return cls(none, none, none, none, none, candidates=(form,), by="", chosen=-1)
-
-    @property
-    def numbers(self) -> NDArray[np.int64]:
-        """The position among ``candidates`` of each row's, shape (k,)."""
-        return np.repeat(np.arange(len(self.candidates)), len(self) // len(self.candidates))
+        """Return a search in which nothing was tried."""
+        none, numbers = np.empty(0), np.empty(0, dtype=np.int64)
+        return cls(none, none, none, none, candidates=(form,), numbers=numbers, by="", chosen=-1)
 
     @property
     def candidate(self) -> Candidate:
@@ -84,8 +83,20 @@ class GridSearch:
     def __len__(self) -> int:
         return len(self.s)
 
+    def best(self, count: int) -> NDArray[np.int64]:
+        """Return the rows of least loss, at most ``count``, the best first; of equals, the first.
+
+        Of one form and time only the best penalty counts: its neighbours say next to the same.
+        """
+        order = np.argsort(self.loss, kind="stable")
+        _, first = np.unique(
+            np.column_stack([self.numbers, self.s])[order], axis=0, return_index=True
+        )
+        rows: NDArray[np.int64] = order[np.sort(first)][:count]
+        return rows
+
     def frame(self) -> pandas.DataFrame:
-        """Return a row for all that was tried: the settings, val_accuracy, val_loss, chosen."""
+        """Return a row for all that was tried: the settings, accuracy, loss, chosen."""
         import pandas
 
         scaling, weight = (np.array(column) for column in zip(*self.candidates, strict=True))
@@ -102,157 +113,151 @@ class GridSearch:
         )
 
 
-class HeldOut(NamedTuple):
-    """Labelled rows to score by: validation nodes, or each training node in its turn.
+class Grid(NamedTuple):
+    """What may be chosen from: times, penalties, and shares of a node's own features."""
 
-    Attributes
-    ----------
-    codes
-        Codes of the validation nodes among the training classes (−1: none of them), shape (v,).
-    folds
-        The fold of each training node, shape (m,), −1 for those that always train; None where
-        there are validation nodes.
-    """
-
-    codes: NDArray[np.int64]
-    folds: NDArray[np.int64] | None
+    times: Array
+    penalties: Array
+    self_weights: tuple[float, ...]
 
 
-def deal_folds(codes: NDArray[np.int64], seed: int) -> NDArray[np.int64] | None:
-    """Deal training nodes to folds, class by class, so that each fold leaves every class a label.
-
-    A class's only label always trains, fold −1. None where no class has two labels.
-    """
-    random = np.random.default_rng(seed)
-    counts = np.bincount(codes)
-    count = min(FOLDS, int(counts.max()))
-    if count < 2:
-        return None
-    folds = np.full(len(codes), -1, dtype=np.int64)
-    dealt = 0
-    for code in np.flatnonzero(counts >= 2):
-        members = random.permutation(np.flatnonzero(codes == code))
-        folds[members] = (dealt + np.arange(len(members))) % count
-        dealt += len(members)
-    return folds
+class _Tried(NamedTuple):
+    candidate: Candidate
+    s: float
+    accuracy: Array  # (penalties,)
+    loss: Array
 
 
 def search_grid(
-    diffused: Mapping[ScalingKind, Iterable[list[NDArray[Any]]]],
-    noises: Mapping[ScalingKind, float],
-    shares: tuple[float, ...],
-    times: Array,
-    penalties: Array,
+    diffusions: Mapping[ScalingKind, Diffusion],
+    grid: Grid,
+    train: NDArray[np.int64],
     targets: NDArray[np.int64],
-    held_out: HeldOut,
+    weights: Array,
     progress: Progress | None = None,
 ) -> GridSearch:
-    """Fit and score every scaling, self weight, time and penalty.
+    """Judge times, forms of the features and penalties by leave-one-out.
+
+    All times are tried with the first scaling, nothing kept back; the other forms at the few times
+    that did best there.
 
     Parameters
     ----------
-    diffused
-        For each scaling, then each time, then each self weight: the diffused features of
-        the training nodes and, below them, of the validation nodes, shape (m + v, f).
-    noises
-        For each scaling how far such a row may be off.
-    targets
-        Classes of the training nodes, 0 … c − 1, each at least once, shape (m,).
+    diffusions
+        The scalings to choose from, the first being the default.
+    train, targets, weights
+        Training nodes, their classes 0 … c − 1, each at least once, and what each counts for,
+        shape (m,).
     """
-    m, classes = len(targets), int(targets.max()) + 1
-    found = []
-    steps = [(kind, s) for kind in diffused for s in times]
-    in_shares = chain.from_iterable(diffused.values())
-    for count, ((kind, s), each_share) in enumerate(zip(steps, in_shares, strict=True), start=1):
-        for rows in each_share:
-            rotation = Rotation.of(rows[:m], noises[kind] if s > 0 else 0.0)
-            if held_out.folds is None:
-                pieces = [(np.arange(m), rotation.rotate(rows[m:]), held_out.codes)]
-            else:
-                own, folds = rotation.coordinates, held_out.folds
-                pieces = [
-                    (np.flatnonzero(folds != k), own[folds == k], targets[folds == k])
-                    for k in range(folds.max() + 1)
-                ]
-            found.append(_scored(rotation, penalties, targets, classes, pieces))
-        if progress is not None:
-            progress(count, len(steps), f"{kind}, s = {s:g}")
-    candidates = tuple(Candidate(kind, share) for kind in diffused for share in shares)
-    # As found: scalings × times × shares × penalties; a candidate is a scaling and a share.
-    shape = (len(diffused), len(times), len(shares), len(penalties))
-    accuracy, loss, sharp = (
-        np.reshape(each, shape).swapaxes(1, 2).reshape(len(candidates), len(times), len(penalties))
-        for each in zip(*found, strict=True)
-    )
+    truth = one_hot(targets, int(targets.max()) + 1)
+    kinds, shares = list(diffusions), grid.self_weights
+    steps = len(grid.times) + (len(kinds) - 1) * min(PROMISING, len(grid.times))
+    tried: list[_Tried] = []
+
+    def attempt(kind: ScalingKind, times: Array, shares_of: Any) -> None:
+        noise = diffusions[kind].noise(PATH_TOL)
+        for s, rows in zip(times, _training_rows(diffusions[kind], train, times), strict=True):
+            for share in shares_of(s):
+                spectrum = rows.spectrum(share, weights, noise if s > 0 else 0.0)
+                scored = _scored(spectrum, truth, targets, grid.penalties)
+                tried.append(_Tried(Candidate(kind, share if s > 0 else 0.0), float(s), *scored))
+            if progress is not None:
+                done = len({(each.candidate.scaling, each.s) for each in tried})
+                progress(min(done, steps), steps, f"{kind}, s = {s:g}")
+
+    first = kinds[0]
+    attempt(first, grid.times, lambda s: shares[:1])
+    promising = _promising(tried)
+    if len(shares) > 1:
+        diffused = np.array([s for s in promising if s > 0])
+        attempt(first, diffused, lambda s: shares[1:])
+    for kind in kinds[1:]:
+        attempt(kind, np.array(promising), lambda s: shares if s > 0 else shares[:1])
+    return _searched(tried, grid.penalties)
+
+
+def _promising(tried: list[_Tried]) -> list[float]:
+    best = sorted(tried, key=lambda each: (each.loss.min(), each.s))[:PROMISING]
+    return sorted(each.s for each in best)
+
+
+def _searched(tried: list[_Tried], penalties: Array) -> GridSearch:
+    candidates = tuple(dict.fromkeys(each.candidate for each in tried))
+    tried = sorted(tried, key=lambda each: (candidates.index(each.candidate), each.s))
+    loss = np.concatenate([each.loss for each in tried])
     return GridSearch(
-        s=np.tile(np.repeat(times, len(penalties)), len(candidates)),
-        l2=np.tile(penalties, len(candidates) * len(times)),
-        accuracy=accuracy.ravel(),
-        loss=loss.ravel(),
-        sharpness=sharp.ravel(),
+        s=np.repeat([each.s for each in tried], len(penalties)),
+        l2=np.tile(penalties, len(tried)),
+        accuracy=np.concatenate([each.accuracy for each in tried]),
+        loss=loss,
         candidates=candidates,
-        by="validation" if held_out.folds is None else "cross-validation",
-        chosen=best_of(accuracy, loss),
+        numbers=np.repeat([candidates.index(each.candidate) for each in tried], len(penalties)),
+        by=BY,
+        chosen=_chosen(loss, np.repeat([each.s for each in tried], len(penalties))),
     )
 
 
-def best_of(accuracy: Array, loss: Array) -> int:
-    """Return which of all to take, counted along the last axis first.
+def _chosen(loss: Array, s: Array) -> int:
+    """Return the row of least loss; of equals, that of the smallest s."""
+    least = np.flatnonzero(loss <= loss.min() * (1 + 1e-12))
+    return int(least[np.argmin(s[least])])
 
-    Parameters
-    ----------
-    accuracy, loss
-        Shape (candidates, times, penalties).
 
-    Notes
-    -----
-    Each pair of a time and a penalty is scored by the mean accuracy of itself and its eight
-    neighbours (at the border it stands in for those that are missing): a few hundred labels cannot
-    tell single pairs apart, and the best of hundreds would be a lucky one. Next to equals, the
-    lower loss; of equals, the first: the smallest s.
+class _TrainingRows:
+    """The training rows as they are and diffused, shape (m, f) each, for any share of the first.
+
+    Where there are more features than rows only inner products are looked at, and these are made
+    once for all shares.
     """
-    smooth = uniform_filter(accuracy, size=(1, 3, 3), mode="nearest")
-    return int(np.argmax(smooth - LOSS_COUNTS * loss))
+
+    def __init__(self, raw: NDArray[Any], diffused: NDArray[Any], gram: NDArray[Any] | None):
+        self._raw, self._diffused, self._gram = raw, diffused, gram
+        self._products: tuple[NDArray[Any], NDArray[Any]] | None = None
+
+    def spectrum(self, share: float, weights: Array, noise: float) -> Spectrum:
+        """Return the spectrum of the rows share·x + (1 − share)·h."""
+        rest = 1.0 - share
+        if self._gram is None:
+            return Spectrum.of_rows(share * self._raw + rest * self._diffused, weights, noise)
+        if self._products is None:
+            across = self._raw @ self._diffused.T
+            self._products = self._diffused @ self._diffused.T, across + across.T
+        diffused, across = self._products
+        mixed = share**2 * self._gram + share * rest * across + rest**2 * diffused
+        return Spectrum.of_gram(mixed, weights, noise)
+
+
+def _training_rows(
+    diffusion: Diffusion, train: NDArray[np.int64], times: Array
+) -> Iterator[_TrainingRows]:
+    raw = dense_rows(diffusion.features, train).astype(np.float32)
+    gram = raw @ raw.T if raw.shape[1] > len(raw) else None
+    for diffused in diffusion.path(train, times):
+        yield _TrainingRows(raw, diffused, gram)
 
 
 def _scored(
-    rotation: Rotation,
-    penalties: Array,
-    targets: NDArray[np.int64],
-    classes: int,
-    pieces: list[tuple[NDArray[np.int64], Array, NDArray[np.int64]]],
-) -> tuple[Array, Array, Array]:
-    """Return accuracy, loss and sharpness of each penalty, shape (penalties,), over all pieces."""
-    own = rotation.coordinates
-    outputs: list[list[Array]] = [[] for _ in penalties]
-    for training, rows, _ in pieces:
-        start = None
-        for k, l2 in enumerate(penalties):
-            start = fit_logistic(
-                own[training], targets[training], classes, l2 * rotation.variance, start=start
-            )
-            outputs[k].append(rows @ start[0] + start[1])
-    codes = np.concatenate([codes for _, _, codes in pieces])
-    known = codes >= 0
-    result = []
-    for k in range(len(penalties)):
-        logits = np.concatenate(outputs[k])
-        sharp, loss = sharpness_of(logits[known], codes[known]) if known.any() else (1.0, 0.0)
-        result.append((float((logits.argmax(axis=1) == codes).mean()), loss, sharp))
-    accuracy, losses, sharpness = np.array(result).T
-    return accuracy, losses, sharpness
+    spectrum: Spectrum, truth: Array, codes: NDArray[np.int64], penalties: Array
+) -> tuple[Array, Array]:
+    """Return accuracy and loss of each penalty, shape (penalties,)."""
+    accuracy, loss = np.empty(len(penalties)), np.empty(len(penalties))
+    for k, penalty in enumerate(penalties):
+        scores = spectrum.left_out(truth, penalty)
+        accuracy[k] = (spectrum.weights * (scores.argmax(axis=1) == codes)).mean()
+        loss[k] = (spectrum.weights * ((scores - truth) ** 2).sum(axis=1)).mean()
+    return accuracy, loss
 
 
-def sharpness_of(logits: Array, codes: NDArray[np.int64]) -> tuple[float, float]:
-    """Return what to multiply logits by, and the mean cross-entropy that is then left.
+def sharpness_of(scores: Array, codes: NDArray[np.int64]) -> tuple[float, float]:
+    """Return what to multiply scores by, and the mean cross-entropy that is then left.
 
     A strong L2 penalty ranks classes well and is sure of none; this makes up for it. The spread of
     the logits after it has, in logarithms, the prior N(log 2, 1), which keeps a handful of labels,
     all of them right, from making every probability 0 or 1.
     """
-    spread = max(float(logits.std()), 1e-100)
+    spread = max(float(scores.std()), 1e-100)
     # A hundredth of the spread: far below what labels can tell.
     found = fit_log_scale(
-        logits, codes, unit=spread, prior=math.log(2.0), bounds=(-5.0, 5.0), accuracy=0.01
+        scores, codes, unit=spread, prior=math.log(2.0), bounds=(-5.0, 5.0), accuracy=0.01
     )
     return math.exp(found.log_scale) / spread, found.loss

@@ -1,10 +1,10 @@
-"""The fit of the linear recipe: features diffused, then logistic regression, s and L2 chosen."""
+"""The fit of the linear recipe: features diffused, then a ridge classifier, s and L2 chosen."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,26 +13,29 @@ from threadpoolctl import threadpool_limits
 
 from graphheat.features import Scaling, ScalingKind, suitable_scaling
 from graphheat.graph import Graph, Split
-from graphheat.linear.diffusion import PATH_TOL, TOL, Diffusion
+from graphheat.linear.diffusion import TOL, Diffusion
 from graphheat.linear.grid import (
     DEFAULT_L2,
     DEFAULT_S,
+    MOST_LABELS,
     PENALTIES,
     SELF_WEIGHTS,
     TIMES,
     Candidate,
+    Grid,
     GridSearch,
-    HeldOut,
-    deal_folds,
     search_grid,
+    sharpness_of,
 )
 from graphheat.linear.linear_run import LinearRun, LinearSettings
-from graphheat.linear.regression import Rotation, fit_logistic
+from graphheat.linear.ridge import Spectrum, one_hot
 from graphheat.progress import Progress
 
 Array = NDArray[np.float64]
 
 REACHED = 1e-4  # heat from the training nodes that counts as arrived
+LEAST_LABELS, MOST_WORK = 100, 5e10  # that choose, and multiply-adds of their diffusion
+ORDER = 30  # of the longest time's series, about
 ABSENT = 30.0  # how far below every other logit a class without labels is put
 
 
@@ -45,7 +48,7 @@ def fit_linear(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> LinearRun:
-    """Diffuse the features, fit a logistic regression on the labels, and label all nodes.
+    """Diffuse the features, fit a ridge classifier on the labels, and label all nodes.
 
     Parameters
     ----------
@@ -56,19 +59,19 @@ def fit_linear(
     settings
         What is given, and what is to be chosen.
     seed
-        Decides the folds of cross-validation, and nothing else.
+        Decides which labels choose where there are thousands, and nothing else.
     threads
         For the heat, default all; the regressions are small and take one.
     progress
-        Called for each s along the grid.
+        Called with each s along the grid.
 
     Notes
     -----
-    *Choice*: on the validation labels; without any, by stratified cross-validation over the
-    training labels; s = 5 and l2 = 1e-3 where no class has two. The run's notes say which. The
-    labels that choose also scale the logits, which a strong penalty leaves next to 0.
-    *Cost*: one diffusion of the features for all s together, milliseconds for each pair.
-    *Deterministic*: yes. *Isolated nodes*: keep their own features, and are labelled by them.
+    *Choice*: by exact leave-one-out over the training labels, which also scales the scores to
+    logits; s = 5 and l2 = 0.1 where no class has two labels. Validation labels play no part.
+    *Cost*: one diffusion for all s together, of as many columns as there are training nodes or
+    features, whichever are fewer; then milliseconds for each candidate. *Deterministic*: yes.
+    *Isolated nodes*: keep their own features, and are labelled by them.
 
     Examples
     --------
@@ -78,60 +81,115 @@ def fit_linear(
     >>> run.s > 0, run.test_accuracy > 0.7
     (True, True)
     """
-    asked = settings
+    return fit_best(graph, split, settings, 1, seed=seed, threads=threads, progress=progress)[0]
+
+
+def fit_best(
+    graph: Graph,
+    split: Split,
+    settings: LinearSettings,
+    count: int,
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[LinearRun]:
+    """Return runs of the best candidates of one search, at most ``count``, the best first.
+
+    Parameters are those of :func:`fit_linear`.
+    """
     began = time.perf_counter()
-    diffusions = {
-        kind: Diffusion(graph, _scaling(graph, kind), threads=threads)
-        for kind in _kinds(graph, asked)
-    }
-    train, val = np.sort(split.train), split.val
-    present, targets = np.unique(graph.labels[train], return_inverse=True)
+    task = _Task.of(graph, split, settings, threads)
     # One thread is the fastest for small matrices, and its sums are always in the same order.
     with threadpool_limits(1):
-        codes = _codes_among(present, graph.labels[val])
-        search, notes = _choose(diffusions, asked, train, val, targets, codes, seed, progress)
-        diffusion = diffusions[search.candidate.scaling].keeping(search.candidate.self_weight)
-        chosen_s, chosen_l2 = _chosen(asked, search)
-        noise = diffusion.noise(TOL) if chosen_s > 0 else 0.0
-        rotation = Rotation.of(diffusion.rows(train, chosen_s), noise)
-        inner, intercepts = fit_logistic(
-            rotation.coordinates,
-            targets,
-            len(present),
-            chosen_l2 * rotation.variance,
-            accuracy=1e-9,
-        )
-        if search.chosen >= 0:
-            sharpness = search.sharpness[search.chosen]
-            inner, intercepts = inner * sharpness, intercepts * sharpness
-        weights = np.zeros((diffusion.features.shape[1], len(graph.classes)))
-        weights[:, present] = rotation.right @ inner
-        duals = np.zeros((len(train), len(graph.classes)))
-        duals[:, present] = rotation.duals(inner)
-        bias = np.zeros(len(graph.classes))
-        bias[present] = intercepts - rotation.center @ weights[:, present]
-        logits = diffusion.spread(np.asarray(diffusion.features @ weights), chosen_s) + bias
-        absent = np.setdiff1d(np.arange(len(graph.classes)), present)
-        bias[absent] = logits[:, present].min() - ABSENT
-        logits[:, absent] = bias[absent]
-    heat = diffusion.heat_from(train, chosen_s)
+        search, notes = _search(task, seed, progress)
+        rows = [None] if search.chosen < 0 else [int(row) for row in search.best(count)]
+        runs = []
+        for row in rows:
+            found = search if row is None else replace(search, chosen=row)
+            run = _fitted(task, found, notes)
+            runs.append(replace(run, seed=seed, seconds=time.perf_counter() - began))
+            began = time.perf_counter()
+    return runs
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What is to be fitted: training nodes in rising order, their classes and weights."""
+
+    graph: Graph
+    split: Split
+    settings: LinearSettings
+    threads: int | None
+    diffusions: Mapping[ScalingKind, Diffusion]
+    train: NDArray[np.int64]
+    present: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    weights: Array
+
+    @classmethod
+    def of(cls, graph: Graph, split: Split, settings: LinearSettings, threads: int | None) -> _Task:
+        train = np.sort(split.train)
+        present, targets = np.unique(graph.labels[train], return_inverse=True)
+        diffusions = {
+            kind: Diffusion(graph, _scaling(graph, kind), threads=threads)
+            for kind in _kinds(graph, settings)
+        }
+        weights = np.ones(len(train))
+        if settings.class_weight == "balanced":
+            weights = 1.0 / np.bincount(targets)[targets]
+            weights /= weights.mean()
+        return cls(graph, split, settings, threads, diffusions, train, present, targets, weights)
+
+
+def _fitted(task: _Task, search: GridSearch, notes: tuple[str, ...]) -> LinearRun:
+    """Return the run of the candidate that is chosen in ``search``."""
+    graph, present, settings = task.graph, task.present, task.settings
+    candidate = search.candidate
+    diffusion = task.diffusions[candidate.scaling].keeping(candidate.self_weight)
+    s, l2 = _chosen(settings, search)
+    noise = diffusion.noise(TOL) if s > 0 else 0.0
+    rows = diffusion.rows(task.train, s)
+    spectrum = Spectrum.of_rows(rows, task.weights, noise)
+    truth = one_hot(task.targets, len(present))
+    center, mean = (task.weights @ each / task.weights.sum() for each in (rows, truth))
+    inner = spectrum.duals(truth, l2)
+    scores = spectrum.left_out(truth, l2)
+    sharpness = sharpness_of(scores, task.targets)[0]
+    classes = len(graph.classes)
+    duals = np.zeros((len(task.train), classes))
+    duals[:, present] = inner * sharpness
+    weights = np.zeros((rows.shape[1], classes))
+    weights[:, present] = (rows - center).T @ duals[:, present]
+    bias = np.zeros(classes)
+    bias[present] = mean * sharpness - center @ weights[:, present]
+    logits = diffusion.spread(np.asarray(diffusion.features @ weights), s) + bias
+    absent = np.setdiff1d(np.arange(classes), present)
+    bias[absent] = logits[:, present].min() - ABSENT
+    logits[:, absent] = bias[absent]
+    left_out = np.full((len(task.train), classes), 0.0)
+    left_out[:, present] = scores * sharpness
+    left_out[:, absent] = bias[absent]
     return LinearRun(
-        **LinearRun.graph_parts(graph, replace(split, parts={**split.parts, "train": train})),
+        **LinearRun.graph_parts(
+            graph, replace(task.split, parts={**task.split.parts, "train": task.train})
+        ),
         recipe="linear",
         settings=settings,
-        s=chosen_s,
-        l2=chosen_l2,
-        self_weight=diffusion.self_weight,
-        threads=threads,
+        s=s,
+        l2=l2,
+        self_weight=candidate.self_weight,
+        threads=task.threads,
         weights=weights,
         bias=bias,
         duals=duals,
         scaling=diffusion.scaling,
-        reached=heat >= REACHED,
+        reached=diffusion.heat_from(task.train, s) >= REACHED,
         search=search,
-        seed=seed,
+        seed=0,
         probabilities=softmax(logits, axis=1),
-        seconds=time.perf_counter() - began,
+        out_of_fold=softmax(left_out, axis=1),
+        seconds=0.0,
         notes=notes,
     )
 
@@ -141,64 +199,63 @@ def _kinds(graph: Graph, asked: LinearSettings) -> tuple[ScalingKind, ...]:
     if asked.scaling != "auto":
         return (asked.scaling,)
     suitable = suitable_scaling(graph)
-    return ("l1", "tfidf") if suitable == "l1" else (suitable,)
+    return ("l2", "tfidf") if suitable == "l1" else (suitable,)
 
 
 def _scaling(graph: Graph, kind: ScalingKind) -> Scaling:
     return Scaling(kind) if graph.features is None else Scaling.learn(graph.features, kind)
 
 
-def _choose(
-    diffusions: Mapping[ScalingKind, Diffusion],
-    asked: LinearSettings,
-    train: NDArray[np.int64],
-    val: NDArray[np.int64],
-    targets: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    seed: int,
-    progress: Progress | None,
+def _search(
+    task: _Task, seed: int, progress: Progress | None
 ) -> tuple[GridSearch, tuple[str, ...]]:
-    """Return what was tried, and notes on it; ``codes`` are the validation nodes'."""
-    # Folds are fitted often enough.
-    shares: tuple[float, ...] = SELF_WEIGHTS if len(val) else SELF_WEIGHTS[:1]
-    if asked.self_weight != "auto":
-        shares = (float(asked.self_weight),)
-    nothing = GridSearch.nothing(Candidate(next(iter(diffusions)), shares[0]))
+    """Return what was tried, and what to note about it."""
+    asked, kinds = task.settings, list(task.diffusions)
+    shares = SELF_WEIGHTS if asked.self_weight == "auto" else (float(asked.self_weight),)
     open_ones = [name for name in ("s", "l2") if getattr(asked, name) == "auto"]
-    if len(shares) > 1:
-        open_ones.append("self_weight")
-    if len(diffusions) > 1:
-        open_ones.append("scaling")
+    open_ones += ["self_weight"] * (len(shares) > 1) + ["scaling"] * (len(kinds) > 1)
+    nothing = GridSearch.nothing(Candidate(kinds[0], shares[0]))
     if not open_ones:
         return nothing, ()
-    *most, last = open_ones
-    names = f"{', '.join(most)} and {last}" if most else last
-    notes: tuple[str, ...] = ()
-    held_out = HeldOut(codes, None)
-    if not len(val):
-        folds = deal_folds(targets, seed)
-        if folds is None:
-            s, l2 = _chosen(asked, nothing)
-            return nothing, (
-                f"No class has two labels, so none can be spared to choose {names} by: s = {s:g}, "
-                f"l2 = {l2:g}.",
-            )
-        held_out = HeldOut(codes, folds)
-        notes = (
-            f"No validation labels were given: {names} chosen by {folds.max() + 1}-fold "
-            f"cross-validation over the {len(train)} training labels.",
+    if np.bincount(task.targets).max() < 2:
+        *most, last = open_ones
+        names = f"{', '.join(most)} and {last}" if most else last
+        s, l2 = _chosen(asked, nothing)
+        return nothing, (
+            f"No class has two labels, so none can be spared to choose {names} by: s = {s:g}, "
+            f"l2 = {l2:g}.",
         )
-    # Every fold is fitted at every time: with folds, every second one has to do.
-    tried = TIMES if held_out.folds is None else TIMES[::2]
-    times = np.array(tried if asked.s == "auto" else [asked.s], dtype=np.float64)
-    penalties = np.array(PENALTIES if asked.l2 == "auto" else [asked.l2], dtype=np.float64)
-    looked_at = np.concatenate([train, val])
-    diffused = {
-        kind: diffusion.path(looked_at, times, shares) for kind, diffusion in diffusions.items()
-    }
-    noises = {kind: diffusion.noise(PATH_TOL) for kind, diffusion in diffusions.items()}
-    search = search_grid(diffused, noises, shares, times, penalties, targets, held_out, progress)
-    return search, notes
+    grid = Grid(
+        np.array(TIMES if asked.s == "auto" else [asked.s], dtype=np.float64),
+        np.array(PENALTIES if asked.l2 == "auto" else [asked.l2], dtype=np.float64),
+        shares,
+    )
+    chosen = _choosing(task, seed)
+    return (
+        search_grid(
+            task.diffusions, grid, task.train[chosen], task.targets[chosen], task.weights[chosen],
+            progress,
+        ),
+        (),
+    )  # fmt: skip
+
+
+def _choosing(task: _Task, seed: int) -> NDArray[np.int64]:
+    """Return the positions of the training nodes that choose: all, or so many of each class."""
+    most = MOST_LABELS
+    features = next(iter(task.diffusions.values())).features
+    if features.shape[1] > LEAST_LABELS:  # else a diffusion of the features serves all labels
+        affordable = int(MOST_WORK / (ORDER * (task.graph.adjacency.nnz + task.graph.n)))
+        most = min(most, max(LEAST_LABELS, affordable))
+    if len(task.train) <= most:
+        return np.arange(len(task.train))
+    order = np.random.default_rng(seed).permutation(len(task.train))
+    # In turns through the classes, so that none is left out.
+    place = np.empty(len(order))
+    for code in range(len(task.present)):
+        members = task.targets[order] == code
+        place[members] = (np.arange(members.sum()) + 0.5) / members.sum()
+    return np.sort(order[np.argsort(place, kind="stable")[:most]])
 
 
 def _chosen(asked: LinearSettings, search: GridSearch) -> tuple[float, float]:
@@ -209,9 +266,3 @@ def _chosen(asked: LinearSettings, search: GridSearch) -> tuple[float, float]:
         s if asked.s == "auto" else float(asked.s),
         l2 if asked.l2 == "auto" else float(asked.l2),
     )
-
-
-def _codes_among(present: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return positions of labels in ``present``, −1 for those that are not in it."""
-    places = np.minimum(np.searchsorted(present, labels), len(present) - 1)
-    return np.where(present[places] == labels, places, -1)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from graphheat.checks import check_number, check_s
+from graphheat.checks import check_choice, check_number, check_s
 from graphheat.errors import GraphError, ParameterError
 from graphheat.features import Scaling, ScalingKind, scaling_kind
 from graphheat.graph import Graph
@@ -19,7 +19,7 @@ from graphheat.runs import Run
 from graphheat.runs.checkpoint import Arrays, Header, with_prefix
 
 AUTO: Literal["auto"] = "auto"
-COLUMNS = ("s", "l2", "accuracy", "loss", "sharpness")  # of the grid, as a file holds it
+COLUMNS = ("s", "l2", "accuracy", "loss")  # of the grid, as a file holds it
 
 
 @dataclass(frozen=True)
@@ -31,30 +31,35 @@ class LinearSettings:
     s
         Diffusion time; ``"auto"``: chosen among 0 (no graph at all) … 20.
     l2
-        λ of mean cross-entropy + λ·v·½‖W‖², v being the mean squared distance of the diffused
-        training rows from their mean; ``"auto"``: chosen among 1 … 3e-4.
+        λ of Σ ‖y − f‖² + λ·v·‖W‖², v being the mean squared distance of the diffused training rows
+        from their mean; ``"auto"``: chosen among 10 … 1e-4.
     scaling
         As for :class:`~graphheat.features.Scaling`; ``"auto"``: for features that are mostly zeros
-        ``"l1"`` or ``"tfidf"``, whichever the validation labels prefer, otherwise ``"standard"``.
+        ``"l2"`` or ``"tfidf"``, whichever leave-one-out prefers, otherwise ``"standard"``.
     self_weight
-        The weight of a node's own features beside the diffused ones; ``"auto"``: 0 or 0.2, chosen
-        with s on validation labels, and 0 where s is given or there are none.
+        The weight of a node's own features beside the diffused ones; ``"auto"``: 0, 0.2 or 0.5,
+        and 0 where s is given.
+    class_weight
+        ``"balanced"``: labels of rare classes count for more, as in scikit-learn; None: all alike.
     """
 
     s: float | Literal["auto"] = AUTO
     l2: float | Literal["auto"] = AUTO
     scaling: ScalingKind | Literal["auto"] = AUTO
     self_weight: float | Literal["auto"] = AUTO
+    class_weight: Literal["balanced"] | None = None
 
     @classmethod
     def checked(cls, **given: Any) -> LinearSettings:
         """Return checked settings; None means ``"auto"``."""
         known = ("s", "l2", "scaling", "self_weight")
+        class_weight = given.pop("class_weight", None)
+        check_choice(class_weight, "class_weight", "fit", ("balanced", None))
         unknown = sorted(set(given) - set(known))
         if unknown:
             raise ParameterError(
-                f"The linear recipe has no setting {unknown[0]!r}; it has s, l2, scaling and "
-                "self_weight."
+                f"The linear recipe has no setting {unknown[0]!r}; it has s, l2, scaling, "
+                "self_weight and class_weight."
             )
         s, l2, scaling, weight = (
             AUTO if given.get(name) is None else given[name] for name in known
@@ -68,7 +73,7 @@ class LinearSettings:
             weight = 0.0
         if weight != AUTO:
             weight = check_number(weight, "self_weight", "fit", 0.0, 1.0, right="open")
-        return cls(s, l2, scaling, weight)
+        return cls(s, l2, scaling, weight, class_weight)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON."""
@@ -167,7 +172,7 @@ class LinearRun(Run, kind="linear"):
         }
         arrays: Arrays = {"weights": self.weights, "bias": self.bias, "duals": self.duals}
         arrays |= {f"input/{name}": array for name, array in self.scaling.arrays().items()}
-        arrays |= {f"path/{name}": getattr(self.search, name) for name in COLUMNS}
+        arrays |= {f"path/{name}": getattr(self.search, name) for name in (*COLUMNS, "numbers")}
         return header, arrays
 
     @classmethod
@@ -179,6 +184,9 @@ class LinearRun(Run, kind="linear"):
     def from_parts(cls, header: Header, arrays: Arrays) -> LinearRun:
         """Rebuild a run from what a file holds."""
         own, grid = header["linear"], with_prefix(arrays, "path/")
+        forms = tuple(Candidate(*form) for form in own["forms"])
+        if "numbers" not in grid:  # files of before: the same pairs of s and L2 for every form
+            grid["numbers"] = np.repeat(np.arange(len(forms)), len(grid["s"]) // len(forms))
         return cls(
             **cls.shared_parts(header, arrays),
             s=own["s"],
@@ -190,8 +198,8 @@ class LinearRun(Run, kind="linear"):
             duals=arrays["duals"],
             scaling=Scaling.from_arrays(own["scaling"], with_prefix(arrays, "input/")),
             search=GridSearch(
-                **{name: grid[name] for name in COLUMNS},
-                candidates=tuple(Candidate(*form) for form in own["forms"]),
+                **{name: grid[name] for name in (*COLUMNS, "numbers")},
+                candidates=forms,
                 by=own["by"],
                 chosen=own["chosen"],
             ),
