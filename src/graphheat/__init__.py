@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from graphheat.errors import GraphHeatError
     from graphheat.estimators.classifier import GraphHeatClassifier
     from graphheat.estimators.heat_diffusion import HeatDiffusion
+    from graphheat.estimators.heat_regressor import HeatRegressor
     from graphheat.estimators.label_spreading import HeatLabelSpreading
     from graphheat.graph import Graph
     from graphheat.heat import HeatKernel, neighborhood
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
         write_mtx,
         write_npz,
     )
+    from graphheat.linear.suspects import Suspects, suspects
     from graphheat.nn import GraphHeat, HeatConv
+    from graphheat.recipes.comparison import Comparison, compare
     from graphheat.recipes.evaluation import Evaluation, evaluate
     from graphheat.recipes.fit import fit
     from graphheat.runs import Run, load_run
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Comparison": "recipes.comparison",
     "Evaluation": "recipes.evaluation",
     "Graph": "graph",
     "GraphHeat": "nn",
@@ -45,7 +49,10 @@ _HOME = {
     "HeatDiffusion": "estimators.heat_diffusion",
     "HeatKernel": "heat",
     "HeatLabelSpreading": "estimators.label_spreading",
+    "HeatRegressor": "estimators.heat_regressor",
     "Run": "runs",
+    "Suspects": "linear.suspects",
+    "compare": "recipes.comparison",
     "evaluate": "recipes.evaluation",
     "fit": "recipes.fit",
     "load_run": "runs",
@@ -54,12 +61,14 @@ _HOME = {
     "read_graph": "io",
     "read_mtx": "io",
     "read_npz": "io",
+    "suspects": "linear.suspects",
     "write_csv": "io",
     "write_mtx": "io",
     "write_npz": "io",
 }
 
 __all__ = [
+    "Comparison",
     "Evaluation",
     "Graph",
     "GraphHeat",
@@ -69,7 +78,10 @@ __all__ = [
     "HeatDiffusion",
     "HeatKernel",
     "HeatLabelSpreading",
+    "HeatRegressor",
     "Run",
+    "Suspects",
+    "compare",
     "datasets",
     "evaluate",
     "fit",
@@ -79,6 +91,7 @@ __all__ = [
     "read_graph",
     "read_mtx",
     "read_npz",
+    "suspects",
     "write_csv",
     "write_mtx",
     "write_npz",

@@ -58,11 +58,11 @@ def check_number(
     return number
 
 
-def check_count(value: int, name: str, owner: str) -> int:
-    """Return ``value`` as an int ≥ 1, or raise."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 1:
+def check_count(value: int, name: str, owner: str, least: int = 1) -> int:
+    """Return ``value`` as an int ≥ ``least``, or raise."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < least:
         raise ParameterError(
-            f"The '{name}' parameter of {owner} must be an int >= 1. Got {value!r} instead."
+            f"The '{name}' parameter of {owner} must be an int >= {least}. Got {value!r} instead."
         )
     return value.__index__()
 

@@ -13,3 +13,10 @@ class Progress(Protocol):
 
         Steps count from 1; ``text`` may be empty.
         """
+
+
+def tell(progress: Progress | None, text: str) -> None:
+    """Show a line that stays, where ``progress`` can: one that has a method ``tell`` of its own."""
+    show = getattr(progress, "tell", None)
+    if show is not None:
+        show(text)

@@ -76,7 +76,7 @@ def test_settings_reach_the_baseline(table):
     [
         (
             ["--recipe", "gnc"],
-            "must be one of 'consistent', 'normalized', 'paper', 'authors', 'linear'",
+            "must be one of 'auto', 'consistent', 'normalized', 'paper', 'authors'",
         ),
         (["--recipe", "gcn", "-s", "3"], "s and eps are settings of GraphHeat; 'gcn' has neither"),
         (["--recipe", "gcn", "--set", "depth=3"], "GCN has no setting 'depth'"),

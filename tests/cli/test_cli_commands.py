@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from helpers.command import call
 
 from graphheat import datasets
+from graphheat.cli import run_folder
 from graphheat.datasets import block_model
 from graphheat.heat import HeatKernel, neighborhood
 from graphheat.io import write_csv, write_npz
@@ -22,6 +23,7 @@ RUN_FILES = [
     "reliability.png",
     "training.png",
 ]
+NETWORK = ("--recipe", "consistent")
 
 
 def ask(*args):
@@ -156,7 +158,7 @@ def test_neighbors_prints_as_many_as_asked_for(graph):
 
 def test_fit_prints_its_numbers_and_writes_its_files(graph, tmp_path):
     out = tmp_path / "run"
-    result = ask("fit", graph, "--epochs", "5", "--seed", "3", "--out", out)
+    result = ask("fit", graph, *NETWORK, "--epochs", "5", "--seed", "3", "--out", out)
     assert {"test_accuracy_mean", "test_accuracy_std", "val_accuracy_mean", "runs"} <= set(result)
     (run,) = result["runs"]
     keys = {"seed", "test_accuracy", "val_accuracy", "best_epoch", "epochs", "seconds"}
@@ -171,9 +173,50 @@ def test_fit_prints_its_numbers_and_writes_its_files(graph, tmp_path):
     assert 0 < metrics["calibration"]["error_after"] < 1
 
 
+def test_the_default_tells_what_each_stage_brought(graph, tmp_path):
+    out = tmp_path / "run"
+    result = call("fit", graph, "--epochs", "5", "--out", out)
+    assert "recipe auto" in result.stdout and "weight" in result.stdout
+    told = [line.split()[2].rstrip(",") for line in result.stderr.splitlines() if " s  " in line]
+    assert told == ["spreading", "linear", "ensemble"]
+    (run,) = json.loads((out / "metrics.json").read_text())["runs"]
+    assert run["judged_by"] == "validation"
+    assert [stage["name"] for stage in run["stages"]] == told
+    assert files(out) == sorted(
+        {*RUN_FILES, "path.csv", "path.png"} - {"history.csv", "training.png"}
+    )
+
+
+def test_a_budget_leaves_stages_out_and_says_so(graph):
+    result = call("fit", graph, "--budget", "0")
+    assert "Linear models were left out: the budget of 0 s was used up." in result.stderr
+    assert "linear" not in result.stdout
+    (run,) = ask("fit", graph, "--budget", "0")["runs"]
+    assert [stage["name"] for stage in run["stages"]] == ["spreading"]
+
+
+def test_labels_are_written_as_soon_as_a_stage_has_them(graph, tmp_path, monkeypatch):
+    rows = []
+    write = run_folder.write_labels
+
+    def watched(folder, run):
+        write(folder, run)
+        rows.append((run.recipe, len(pandas.read_csv(folder / "predictions.csv"))))
+
+    monkeypatch.setattr(run_folder, "write_labels", watched)
+    call("fit", graph, "--epochs", "2", "--out", tmp_path / "run")
+    assert rows == [("spreading", 60), ("linear", 60), ("ensemble", 60), ("auto", 60)]
+
+
+def test_a_graph_of_labels_alone_is_fitted(tmp_path):
+    result = call("fit", "karate", "--out", tmp_path / "run")
+    assert "There are no features: labels are spread by heat alone." in result.stderr
+    assert len(pandas.read_csv(tmp_path / "run/predictions.csv")) == 34
+
+
 def test_fit_writes_a_row_a_node_and_a_row_an_epoch(graph, tmp_path):
     out = tmp_path / "run"
-    result = ask("fit", graph, "--epochs", "5", "--out", out)
+    result = ask("fit", graph, *NETWORK, "--epochs", "5", "--out", out)
     table = pandas.read_csv(out / "predictions.csv")
     head = ["node", "label", "predicted", "confidence", "reached", "split", "p_0", "p_1", "p_2"]
     assert list(table.columns) == [*head, "calibrated"]
@@ -189,7 +232,7 @@ def test_fit_writes_a_row_a_node_and_a_row_an_epoch(graph, tmp_path):
 
 def test_fit_over_seeds_reports_mean_and_sample_deviation(graph, tmp_path):
     out = tmp_path / "run"
-    result = ask("fit", graph, "--epochs", "5", "--seeds", "3", "--out", out)
+    result = ask("fit", graph, *NETWORK, "--epochs", "5", "--seeds", "3", "--out", out)
     accuracies = [run["test_accuracy"] for run in result["runs"]]
     assert [run["seed"] for run in result["runs"]] == [0, 1, 2]
     assert result["test_accuracy_mean"] == pytest.approx(np.mean(accuracies))
@@ -222,10 +265,10 @@ def test_the_same_seed_twice_gives_the_same_predictions(graph, tmp_path):
     ("options", "settings"),
     [
         (["--recipe", "authors"], {"recipe": "authors", "s": 3.0, "eps": 1e-4}),
-        (["-s", "1.5"], {"recipe": "consistent", "s": 1.5, "eps": None}),
+        (["-s", "1.5"], {"recipe": "auto", "s": 1.5, "eps": None}),
         (["--recipe", "paper", "--eps", "0.01"], {"recipe": "paper", "s": 3.0, "eps": 0.01}),
         (["--recipe", "paper", "--eps", "none"], {"eps": None}),
-        (["--threads", "2"], {"threads": 2}),
+        ([*NETWORK, "--threads", "2"], {"threads": 2}),
     ],
 )
 def test_the_options_of_fit_reach_the_run(graph, options, settings):
@@ -244,7 +287,7 @@ def test_fit_reads_tables_of_strings(tmp_path):
     table.to_csv(tmp_path / "nodes.csv", index=False)
     result = call(
         "fit", tmp_path / "edges.csv", "--nodes", tmp_path / "nodes.csv", "--id-column", "person",
-        "--label-column", "tree", "--epochs", "3", "--out", tmp_path / "run",
+        "--label-column", "tree", "--epochs", "3", "--out", tmp_path / "run", *NETWORK,
     )  # fmt: skip
     assert "No validation labels were given" in result.stderr
     assert "of 40 labelled nodes are held out" in result.stderr
@@ -258,7 +301,7 @@ def test_fit_reads_a_separate_feature_file(tables):
     np.save(tables / "x.npy", GRAPH.features)
     result = ask(
         "fit", tables / "edges.csv", "--nodes", tables / "nodes.csv", "--features",
-        tables / "x.npy", "--epochs", "2",
+        tables / "x.npy", "--epochs", "2", *NETWORK,
     )  # fmt: skip
     assert result["runs"][0]["epochs"] == 2
 

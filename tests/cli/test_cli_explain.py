@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from helpers.command import invoke
+from helpers.command import call, invoke
 
 from graphheat.datasets import block_model
 from graphheat.explain import explain
@@ -18,8 +18,8 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("explain")
     write_npz(GRAPH, folder / "g.npz")
     source = str(folder / "g.npz")
-    assert invoke("fit", source, "--epochs", "5", "--out", folder / "run").exit_code == 0
-    assert invoke("fit", source, "--recipe", "lp", "--out", folder / "lp").exit_code == 0
+    call("fit", source, "--epochs", "5", "--out", folder / "run")
+    call("fit", source, "--recipe", "lp", "--out", folder / "lp")
     return folder
 
 

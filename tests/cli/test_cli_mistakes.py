@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.command import invoke
+from helpers.command import call, invoke
 
 from graphheat.datasets import block_model
 from graphheat.errors import GraphHeatError
@@ -27,31 +27,29 @@ def folder(tmp_path, monkeypatch):
 
 
 def refused(*args, code=2):
-    """Return the sentence; nothing on standard output, one line on standard error."""
+    """Return the sentence; nothing on standard output, and no more than what was read before it."""
     result = invoke(*args)
     assert result.exit_code == code, result.output
     assert result.stdout == ""
-    assert result.stderr.startswith("Error: ")
-    assert result.stderr.count("\n") == 1
+    *account, error = result.stderr.splitlines()
+    assert error.startswith("Error: ")
+    assert all(line.split(": ")[0] in ("e.csv", "n.csv", "g.npz", "x.npy") for line in account)
     assert "Traceback" not in result.stderr
-    return result.stderr.removeprefix("Error: ").strip()
+    return error.removeprefix("Error: ").strip()
 
 
 # Files in place of the good ones, and the words of the sentence.
 BAD_FILES: dict[str, tuple[dict[str, str | bytes], str]] = {
-    "NaN feature": ({"n.csv": NODES.replace("d,u,4", "d,u,nan")}, "finite number"),
-    "missing feature": ({"n.csv": NODES.replace("d,u,4", "d,u,")}, "Column 'x'"),
     "infinite feature": ({"n.csv": NODES.replace("d,u,4", "d,u,inf")}, "finite number"),
     "NaN weight": ({"e.csv": "source,target,weight\na,b,nan\nb,c,1\nc,d,1\n"}, "weight"),
     "infinite weight": ({"e.csv": "source,target,weight\na,b,inf\nb,c,1\nc,d,1\n"}, "weight"),
     "negative weight": ({"e.csv": "source,target,weight\na,b,-1\nb,c,1\nc,d,1\n"}, "negative"),
     "two weights": ({"e.csv": "source,target,weight\na,b,1\nb,a,2\nb,c,1\nc,d,1\n"}, "duplicates"),
     "edge of an unknown node": ({"e.csv": EDGES + "d,ghost\n"}, "'ghost'"),
-    "words among the features": ({"n.csv": NODES.replace("d,u,4", "d,u,tall")}, "categorical"),
+    "words among the features": ({"n.csv": NODES.replace("d,u,4", "d,u,tall")}, "'tall' in row 4"),
     "the same node twice": ({"n.csv": NODES + "a,t,1\n"}, "'a'"),
     "no label": ({"n.csv": "id,label,x\na,,1\nb,,2\nc,,3\nd,,4\n"}, "no labelled node"),
     "one class": ({"n.csv": NODES.replace(",u,", ",t,")}, "one class only"),
-    "no features": ({"n.csv": "id,label\na,t\nb,u\nc,t\nd,u\n"}, "HeatLabelSpreading"),
     "no nodes": ({"n.csv": "id,label,x\n"}, "no rows"),
     "empty file": ({"e.csv": ""}, "is empty"),
     "binary garbage": ({"e.csv": b"\x80\xff\x00\x01" * 50}, "not text"),
@@ -94,7 +92,7 @@ def test_values_outside_their_range(options, words):
 
 @pytest.mark.parametrize("s", ["0", "1e6"])
 def test_the_ends_of_the_range_of_s_are_answered(s):
-    assert invoke(*FIT, "-s", s).exit_code == 0
+    call(*FIT, "-s", s)
     assert invoke("neighbors", "e.csv", "a", "-s", s).exit_code == 0
 
 
@@ -182,18 +180,26 @@ def test_fewer_rows_of_features_than_nodes(folder):
 
 def test_a_duplicate_edge_can_be_settled(folder):
     (folder / "e.csv").write_text("source,target,weight\na,b,1\nb,a,2\nb,c,1\nc,d,1\n")
-    assert invoke(*FIT, "--duplicates", "sum").exit_code == 0
+    call(*FIT, "--duplicates", "sum")
 
 
 # ------------------------------------------------------------------ right answers
+
+
+def test_without_features_the_default_is_answered_and_a_network_refuses(folder):
+    (folder / "n.csv").write_text("id,label\na,t\nb,u\nc,t\nd,u\n")
+    assert "labels are spread by heat alone" in call(*FIT).stderr
+    for recipe in ("consistent", "linear"):
+        words = refused("fit", "e.csv", "--nodes", "n.csv", "--recipe", recipe, "--out", "run")
+        assert "HeatLabelSpreading" in words
+    assert not list(folder.glob("run/*"))
 
 
 def test_odd_graphs_that_are_answered(folder):
     (folder / "e.csv").write_text("source,target\na,a\na,b\nc,d\n")
     rows = ["a,t,1", "b,u,2", "c,,3", "d,,4", "lonely,t,5", "e,v,1"]
     (folder / "n.csv").write_text("id,label,x\n" + "\n".join(rows))
-    result = invoke(*FIT, "--out", "run", "--json")
-    assert result.exit_code == 0
+    call(*FIT, "--out", "run", "--json")
     table = (folder / "run/predictions.csv").read_text().splitlines()
     assert len(table) == 7
     reached = {line.split(",")[0]: line.split(",")[4] for line in table[1:]}
@@ -223,7 +229,7 @@ def test_a_kernel_that_would_not_fit_is_refused_with_its_plan(monkeypatch, folde
         assert "would not fit in memory" in sentence
         assert "entries" in sentence
     assert not (folder / "k.npz").exists()
-    assert invoke(*FIT, *PAPER, "--eps", "none").exit_code == 0
+    call(*FIT, *PAPER, "--eps", "none")
 
 
 def test_an_unforeseen_error_is_exit_code_1_and_points_to_debug(monkeypatch):
@@ -240,7 +246,18 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("graphheat.training.train.train_network", interrupted)
-    assert "--resume" in refused(*FIT, "--out", "run", code=1)
+    words = refused(*FIT, "--recipe", "consistent", "--out", "run", code=1)
+    assert "--resume" in words
+
+
+def test_ctrl_c_keeps_what_the_default_has(monkeypatch, folder):
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("graphheat.training.ensemble.train_ensemble", interrupted)
+    result = call(*FIT, "--out", "run")
+    assert "Interrupted: the answer is that of the stages so far." in result.stderr
+    assert len((folder / "run/predictions.csv").read_text().splitlines()) == 5
 
 
 def test_debug_lets_the_error_through():

@@ -97,7 +97,9 @@ def test_without_adjacency_the_nearest_neighbours_are_joined():
 def test_sparse_features_stay_sparse():
     fitted = model().fit(sp.csr_array(X), Y, adjacency=A)
     assert sp.issparse(fitted.graph_.features)
-    assert fitted.run_.settings.scaling == "l2"
+    assert fitted.run_.settings.ensemble.network.scaling == "l2"
+    network = model(recipe="consistent", max_epochs=2).fit(sp.csr_array(X), Y, adjacency=A)
+    assert network.run_.settings.scaling == "l2"
 
 
 def test_probabilities_are_valid_everywhere_even_where_no_heat_arrives():
@@ -151,9 +153,12 @@ def test_bad_companions_of_x_and_y_are_refused(options, error, words):
         model().fit(X, Y, **options)
 
 
-def test_features_are_needed():
+def test_features_are_needed_by_networks_and_not_by_the_default():
     with pytest.raises(GraphError, match="Use HeatLabelSpreading"):
-        model().fit(None, Y, adjacency=A)
+        model(recipe="consistent").fit(None, Y, adjacency=A)
+    spread = model().fit(None, Y, adjacency=A, labelled=LABELLED)
+    assert [part.recipe for part in spread.run_.parts] == ["spreading"]
+    assert spread.score(None, Y) > 0.6
     with pytest.raises(GraphError, match="features X or an adjacency; got neither"):
         model().fit(None, Y)
 

@@ -74,7 +74,18 @@ def test_another_x_with_its_adjacency_is_another_graph(fitted):
 
 
 def test_the_fitted_x_with_the_fitted_adjacency_gives_the_fitted_answer(fitted):
-    assert np.allclose(fitted.predict_proba(X, adjacency=A), fitted.predict_proba(), atol=1e-6)
+    for edges in (A, A.toarray(), Graph.from_scipy(A)):
+        assert np.array_equal(fitted.predict_proba(X, adjacency=edges), fitted.predict_proba())
+    other = A.toarray()
+    other[0], other[:, 0] = 0, 0
+    found = fitted.predict_proba(X, adjacency=other)
+    assert not np.allclose(found, fitted.predict_proba(), atol=1e-6)
+
+
+def test_a_network_computes_the_fitted_answer_again():
+    network = model(recipe="consistent").fit(X, Y, adjacency=A)
+    again = network.run_.probabilities_on(Graph.from_scipy(A, X))
+    assert np.allclose(again, network.predict_proba(), atol=1e-6)
 
 
 def test_a_model_of_nearest_neighbours_finds_those_of_another_x():
@@ -138,8 +149,10 @@ def test_a_loaded_model_knows_the_fitted_graph_again(fitted, loaded):
 def test_a_loaded_model_labels_another_graph(fitted, loaded):
     assert np.array_equal(loaded.predict_proba(OTHER), fitted.predict_proba(OTHER))
     assert loaded.score(OTHER) == fitted.score(OTHER)
+    # It does not hold its graph, so X is that of other nodes, and label spreading has no say.
     with_edges = loaded.predict_proba(X, adjacency=A)
-    assert np.allclose(with_edges, fitted.predict_proba(), atol=1e-6)
+    expected = fitted.run_.probabilities_on(Graph.from_scipy(A, X))
+    assert np.allclose(with_edges, expected, atol=1e-6)
 
 
 def test_a_loaded_model_says_what_it_does_not_hold(loaded):
@@ -234,7 +247,16 @@ def test_the_seed_of_the_classifier_is_the_seed_of_fit():
 
 
 def test_own_validation_labels_are_said_in_the_run(fitted):
-    assert "held out" in fitted.run_.notes[0]
+    network = model(recipe="consistent", max_epochs=2).fit(X, Y, adjacency=A)
+    assert "held out" in network.run_.notes[0]
+    assert not any("held out" in note for note in fitted.run_.notes)
+    assert len(fitted.run_.members("train")) == 60
+
+
+def test_the_default_says_what_each_stage_brought(fitted):
+    stages = fitted.run_.stages
+    assert [stage.name for stage in stages] == ["spreading", "linear", "ensemble"]
+    assert fitted.run_.judged_by == "out-of-fold"
 
 
 def test_refitting_forgets_the_graph_before():

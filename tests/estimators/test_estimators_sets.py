@@ -57,7 +57,20 @@ def test_bad_values_are_said(model):
 def test_without_labels_apart_there_are_no_sets():
     labels = np.full(300, None, dtype=object)
     labels[[0, 120, 200, 290]] = "a", "b", "a", "b"
-    model = GraphHeatClassifier(max_epochs=2, random_state=0)
+    model = GraphHeatClassifier(recipe="consistent", max_epochs=2, random_state=0)
     model.fit(GRAPH.features, labels, adjacency=GRAPH.adjacency)
     with pytest.raises(ParameterError, match="needs labelled nodes that did not train"):
         model.predict_set()
+
+
+def test_without_validation_labels_sets_are_those_of_labels_left_out():
+    graph = GRAPH.with_split(train=[*GRAPH.split["train"], *VAL], test=GRAPH.split["test"])
+    model = GraphHeatClassifier(max_epochs=20, random_state=0).fit(graph)
+    train = np.sort(graph.split["train"])
+    left_out = model.probabilities_.copy()
+    left_out[train] = model.run_.out_of_fold
+    expected = prediction_sets(left_out, train, GRAPH.labels, 0.1)
+    sets = model.predict_set(0.1, score="plain")
+    assert np.array_equal(sets, expected)
+    test = graph.split["test"]
+    assert sets[test, GRAPH.labels[test]].mean() > 0.8

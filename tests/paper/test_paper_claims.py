@@ -169,7 +169,7 @@ def test_gcn_is_judged_by_where_its_eigenvalues_are():
 
 def test_trained_layers_are_judged_by_their_weights(blocks):
     assert passbands.trained_layers(None).verdict == "not measured"
-    run = fit(blocks, max_epochs=2, threads=1)
+    run = fit(blocks, "consistent", max_epochs=2, threads=1)
     assert isinstance(run, NetworkRun)
     for name in ("first.weight", "second.weight"):
         theta = run.weights[name]

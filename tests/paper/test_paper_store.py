@@ -176,6 +176,7 @@ sweep(Store(sys.argv[1]), tasks, jobs=int(sys.argv[2]))
 
 
 def test_a_killed_sweep_ends_with_the_same_runs(tmp_path):
+    pytest.importorskip("torch")
     undisturbed, killed = tmp_path / "a.sqlite", tmp_path / "b.sqlite"
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
 

@@ -14,7 +14,8 @@ from graphheat.explain import NetworkExplainer
 
 @pytest.fixture(scope="module")
 def run():
-    return fit(datasets.block_model(120, 3, labels_per_class=5, seed=0), max_epochs=10)
+    graph = datasets.block_model(120, 3, labels_per_class=5, seed=0)
+    return fit(graph, "consistent", max_epochs=10)
 
 
 def test_the_training_curve_shows_losses_accuracy_and_the_kept_epoch(run):
@@ -83,7 +84,7 @@ def test_a_place_that_cannot_be_written_is_an_error(run, tmp_path):
 @pytest.fixture(scope="module")
 def told():
     graph = datasets.block_model(120, 3, labels_per_class=5, seed=0)
-    explainer = NetworkExplainer(fit(graph, max_epochs=10), graph)
+    explainer = NetworkExplainer(fit(graph, "consistent", max_epochs=10), graph)
     return graph, explainer.explain(int(graph.split["test"][0]))
 
 

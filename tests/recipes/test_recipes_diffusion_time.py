@@ -66,10 +66,11 @@ def test_nodes_that_calibrate_do_not_choose(seed, validated):
     _, _, linear = prepared(graph, calibration=0.4).choose(seed)
     assert len(split.calibration) >= 20
     assert np.array_equal(linear.members("calibration"), split.calibration)
+    assert linear.search.by == "leave-one-out"
     if validated:
         assert np.array_equal(linear.members("val"), split.val)
+        assert np.array_equal(linear.training_nodes, split.train)
     else:
-        assert linear.search.by == "cross-validation"
         assert np.array_equal(linear.training_nodes, np.union1d(split.train, split.val))
 
 
@@ -86,16 +87,16 @@ def test_two_layers_share_the_time_that_one_diffusion_had():
     linear = linear_choice()
     found, sentence = settings_from(linear, CONSISTENT.base)
     assert found == {"s": linear.s / 2}
-    assert "validation" in sentence
+    assert "by leave-one-out over the training labels" in sentence
     assert settings_from(linear, NORMALIZED.base)[0] == {"s": linear.s}
 
 
 def test_where_little_heat_is_wanted_no_node_is_dropped():
     graph = block_model(400, 4, homophily=0.1, features=16, feature_strength=3.0, seed=0)
-    run = graphheat.fit(graph, **BRIEF)
+    run = graphheat.fit(graph, "consistent", **BRIEF)
     assert (run.settings_dict()["s"], run.settings_dict()["drop_nodes"]) == (1.0, 0.0)
     assert any("little smoothing helps" in note for note in run.notes)
-    kept = graphheat.fit(graph, drop_nodes=0.2, **BRIEF)
+    kept = graphheat.fit(graph, "consistent", drop_nodes=0.2, **BRIEF)
     assert kept.settings_dict()["drop_nodes"] == 0.2
 
 

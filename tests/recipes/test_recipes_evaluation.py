@@ -13,7 +13,7 @@ GRAPH = block_model(60, 3, features=8, feature_strength=0.5, labels_per_class=4,
 
 @pytest.fixture(scope="module")
 def result():
-    return graphheat.evaluate(GRAPH, seeds=range(4), max_epochs=15)
+    return graphheat.evaluate(GRAPH, "consistent", seeds=range(4), max_epochs=15)
 
 
 def test_mean_and_sample_deviation(result):
@@ -27,7 +27,7 @@ def test_mean_and_sample_deviation(result):
 
 def test_each_run_is_the_one_of_fit(result):
     assert [run.seed for run in result.runs] == [0, 1, 2, 3]
-    alone = graphheat.fit(GRAPH, seed=2, max_epochs=15)
+    alone = graphheat.fit(GRAPH, "consistent", seed=2, max_epochs=15)
     assert np.array_equal(alone.probabilities, result.runs[2].probabilities)
 
 

@@ -24,7 +24,7 @@ def test_every_name_finds_the_recipe_of_that_name():
 
 def test_the_default_is_one_of_them():
     assert recipes.DEFAULT in recipes.names()
-    assert graphheat.fit(GRAPH, max_epochs=1).recipe == recipes.DEFAULT == "consistent"
+    assert graphheat.fit(GRAPH, max_epochs=1).recipe == recipes.DEFAULT == "auto"
 
 
 def test_a_recipe_is_registered_and_taken_away():
@@ -52,7 +52,7 @@ def test_an_unknown_name_is_answered_with_those_there_are(name):
     with pytest.raises(ParameterError) as error:
         graphheat.fit(GRAPH, name)
     text = str(error.value)
-    assert text.startswith("The 'recipe' parameter of fit must be one of 'consistent', ")
+    assert text.startswith("The 'recipe' parameter of fit must be one of 'auto', ")
     assert text.endswith(f"Got {name!r} instead.")
 
 

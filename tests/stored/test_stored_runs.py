@@ -51,6 +51,17 @@ OPTIONS = {
     "small/consistent/s2": {"seed": 2, "max_epochs": 10, "s": 2.0, "propagation": "powers"},
     "words/linear/rarity": {"seed": 2, "s": 3.0, "l2": 0.01, "scaling": "tfidf"},
 }
+# The diffusion times that a linear model of then chose: what chooses them has changed since.
+TIMES = {
+    "small/consistent": 4.0,
+    "small/normalized": 8.0,
+    "unsplit/consistent": 3.0,
+    "unsplit/normalized": 6.0,
+    "few/consistent": 5.0,
+    "few/normalized": 10.0,
+    "words/consistent": 5.0,
+    "words/normalized": 10.0,
+}
 
 
 def options_of(case, recipe):
@@ -58,7 +69,10 @@ def options_of(case, recipe):
         return OPTIONS[case]
     if recipe in FACTS["brief"]:
         return {"seed": 1, **FACTS["brief"][recipe]}
-    return {"seed": 1} if recipe == "linear" else {"seed": 1, "max_epochs": 25}
+    if recipe == "linear":
+        return {"seed": 1}
+    time = {"s": TIMES[case]} if case in TIMES else {}
+    return {"seed": 1, "max_epochs": 25, **time}
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +81,8 @@ def stored():
         return {name: archive[name] for name in archive.files}
 
 
-@pytest.mark.parametrize("case", FACTS["notes"])
+# Linear models were logistic regressions then: their files are read, but not made any more.
+@pytest.mark.parametrize("case", [case for case in FACTS["notes"] if "/linear" not in case])
 def test_a_seed_gives_the_predictions_that_it_gave_before(case, stored):
     graph, recipe = case.split("/")[:2]
     run = graphheat.fit(GRAPHS[graph], recipe, threads=1, **options_of(case, recipe))

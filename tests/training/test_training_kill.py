@@ -12,6 +12,7 @@ import pytest
 from graphheat.datasets import block_model
 from graphheat.io import write_npz
 
+pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 
 KILLS = 10
@@ -23,6 +24,7 @@ import json, os, signal, sys, time
 import pandas, torch
 import graphheat.cli.fit_command, graphheat.cli.run_folder, graphheat.estimators.classifier
 import graphheat.plot, graphheat.training.train
+import graphheat.cli.display, graphheat.suitability, scipy.signal
 from graphheat.cli import main
 
 graphheat.training.loop.CHECKPOINT_SECONDS = 0.05

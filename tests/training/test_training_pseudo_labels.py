@@ -43,7 +43,7 @@ def test_a_well_connected_label_does_not_take_all():
 def test_few_labels_and_no_validation_set(labels):
     graph = block_model(200, 4, homophily=0.85, features=16, labels_per_class=labels, seed=1)
     graph = graph.with_split(train=graph.split["train"], test=graph.split["test"])
-    run = graphheat.fit(graph, max_epochs=60)
+    run = graphheat.fit(graph, "consistent", max_epochs=60)
     assert np.isfinite(run.probabilities).all()
     assert run.test_accuracy > 0.4  # chance is 0.25
     assert any("fewer than 5 labels" in note for note in run.notes)
@@ -57,6 +57,6 @@ def test_classes_of_unequal_size_and_one_label_get_no_pseudo_labels():
     train = graph.split["train"]
     rare = train[graph.labels[train] == 0][1:]
     graph = graph.with_split(train=np.setdiff1d(train, rare), test=graph.split["test"])
-    run = graphheat.fit(graph, max_epochs=20)
+    run = graphheat.fit(graph, "consistent", max_epochs=20)
     assert not any("pseudo-labels" in note for note in run.notes)
     assert np.isfinite(run.probabilities).all()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -13,7 +15,6 @@ from graphheat.graph import Graph
 from graphheat.progress import Progress
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
 from graphheat.runs import Run
-from graphheat.training.loop import torch_threads
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -75,7 +76,7 @@ class BaselineRecipe(Recipe):
         graph = prepared.graph
         split = graph.completed_split(seed)
         began = time.perf_counter()
-        with torch_threads(prepared.threads or 1):
+        with _torch_threads(prepared.threads or 1):
             outcome = prepared.settings.fit(graph, split, seed, progress=progress)
         return BaselineRun(
             **BaselineRun.graph_parts(graph, split),
@@ -89,3 +90,13 @@ class BaselineRecipe(Recipe):
             notes=(*split.notes, *outcome.notes),
             source=dict(state.source or {}),
         )
+
+
+def _torch_threads(threads: int) -> AbstractContextManager[None]:
+    # A baseline that uses torch has imported it by now; label propagation and a few others do
+    # without, and so does whoever only reads a run.
+    if "torch" not in sys.modules:
+        return nullcontext()
+    from graphheat.training.loop import torch_threads
+
+    return torch_threads(threads)

@@ -15,6 +15,7 @@ COMMANDS = {
     "demo": "demo",
     "datasets": "graphs",
     "info": "graphs",
+    "suspects": "suspects_command",
     "kernel": "heat",
     "neighbors": "heat",
     "fit": "fit_command",
@@ -28,6 +29,7 @@ SHORT_HELP = {
     "demo": "Label Cora with the paper's model and look at the result.",
     "datasets": "List the graphs that come with the package.",
     "info": "Count a graph, and tell whether heat will help on it.",
+    "suspects": "Show known labels that heat from the others contradicts.",
     "kernel": "Compute the heat kernel and save it.",
     "neighbors": "Show which nodes a node's heat reaches.",
     "fit": "Train on a graph and label every node.",
@@ -92,5 +94,6 @@ def main() -> None:
     """Label every node of a graph from a handful of labels, by heat diffusion.
 
     GRAPH is a bundled name (see `graphheat datasets`) or a path: an edge list (.csv, .tsv, .txt,
-    .edges), an archive (.npz) or a matrix (.mtx).
+    .edges, plain or .gz or .zst; .parquet, .xlsx, .jsonl, .sqlite), an archive (.npz) or a matrix
+    (.mtx).
     """

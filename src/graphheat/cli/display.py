@@ -63,6 +63,25 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
+class _Shown:
+    """Progress as a bar that vanishes, and lines that stay."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._task = bars.add_task("", total=None, visible=False)
+        self._last = (0, 0)
+
+    def __call__(self, done: int, total: int, text: str, /) -> None:
+        if total != self._last[1] or done < self._last[0]:  # another computation begins
+            self._bars.reset(self._task)
+        self._last = done, total
+        self._bars.update(self._task, completed=done, total=total, description=text, visible=True)
+
+    def tell(self, text: str) -> None:
+        """Print a line above the bar."""
+        say(text)
+
+
 @contextmanager
 def progress() -> Iterator[graphheat_progress.Progress]:
     """Yield what shows progress on standard error; it vanishes when done."""
@@ -75,13 +94,4 @@ def progress() -> Iterator[graphheat_progress.Progress]:
         transient=True,
         disable=not messages.is_terminal,  # a file would get a blank line
     ) as bars:
-        task = bars.add_task("", total=None, visible=False)
-        last = [0, 0]
-
-        def show(done: int, total: int, text: str) -> None:
-            if total != last[1] or done < last[0]:  # another computation begins
-                bars.reset(task)
-            last[:] = done, total
-            bars.update(task, completed=done, total=total, description=text, visible=True)
-
-        yield show
+        yield _Shown(bars)

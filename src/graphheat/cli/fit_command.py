@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @graph_source
-@click.option("--recipe", default="consistent", show_default=True,
-              help="consistent, normalized, paper, authors, linear, or gcn, lp, …")  # fmt: skip
+@click.option("--recipe", default="auto", show_default=True,
+              help="auto, spreading, linear, ensemble, paper, …, gcn, lp, …")  # fmt: skip
 @click.option("-s", "--s", type=TimeType(), metavar="F|auto",
               help="Diffusion time; auto: by labels (default: the recipe's).")  # fmt: skip
 @click.option(
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     metavar="F|none",
     help="Threshold; none: products without a matrix (default: the recipe's).",
 )
+@click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS",
+              help="Of recipe auto: stop after so long with the best so far.")  # fmt: skip
 @click.option("--epochs", type=click.IntRange(min=1), help="At most this many epochs.")
 @click.option("--hidden", type=click.IntRange(min=1), help="Hidden units.")
 @click.option("--set", "given", type=SettingType(), multiple=True, metavar="NAME=VALUE",
@@ -50,6 +53,7 @@ def fit(
     recipe: str,
     s: float | str | None,
     eps: float | str | None,
+    budget: float | None,
     epochs: int | None,
     hidden: int | None,
     given: tuple[tuple[str, Any], ...],
@@ -63,9 +67,9 @@ def fit(
 ) -> None:
     """Train on a GRAPH and label every node.
 
-    Labels come with the graph: those of its split, or every label of the node table. Without
-    validation labels a fifth is held out to decide when to stop (the linear recipe cross-validates
-    instead).
+    Labels come with the graph: those of its split, or every label of the node table. The default,
+    auto, spreads labels, fits linear models and trains networks, says what each brought, and weighs
+    them by labels that they have not seen. Ctrl-C keeps what there is.
     """
     if seed is not None and seeds is not None:
         raise click.UsageError("--seed and --seeds exclude each other.")
@@ -80,7 +84,7 @@ def fit(
 
     chosen = recipes.get(recipe)
     graph = open_graph(source)
-    named = {"max_epochs": epochs, "hidden": hidden, "s": s}
+    named = {"max_epochs": epochs, "hidden": hidden, "s": s, "budget": budget}
     changes = {name: value for name, value in named.items() if value is not None} | dict(given)
     if eps != "recipe":
         changes["eps"] = eps
@@ -106,6 +110,7 @@ def fit(
                 resume=resume,
                 progress=progress,
                 source=source,
+                stage=None if place is None else partial(run_folder.write_labels, place),
             )
             runs.append(run)
             if place is not None:
@@ -158,11 +163,16 @@ def print_summary(summary: dict[str, Any], out: str | None) -> None:
     ]
     settings = summary["settings"]
     heat = ""
-    if "s" in settings and "eps" in settings:
+    if isinstance(settings.get("s"), str):  # chosen, and not one for all parts
+        pass
+    elif "s" in settings and "eps" in settings:
         implicit = "none" if settings["eps"] is None else f"{settings['eps']:g}"
         heat = f", s = {settings['s']:g}, eps = {implicit}"
     elif "s" in settings and "l2" in settings and len(rows) == 1:
         heat = f", s = {settings['s']:g}, l2 = {settings['l2']:g}"
+    for run in summary["runs"] if len(rows) == 1 else []:
+        if run.get("stages"):
+            _print_stages(run)
     display.table(
         ["seed", "test %", "validation %", "best epoch", "epochs", "seconds"],
         rows,
@@ -180,6 +190,25 @@ def print_summary(summary: dict[str, Any], out: str | None) -> None:
         display.say(f"Labels of every node: {out}/predictions.csv")
     else:
         display.say(f"Every seed's labels: {out}/seed-*/predictions.csv")
+
+
+def _print_stages(run: dict[str, Any]) -> None:
+    """Print what each stage brought."""
+    from graphheat.cli import display
+
+    judged = {"validation": "validation %", "out-of-fold": "left-out %"}
+    display.table(
+        ["stage", "seconds", judged.get(run["judged_by"], "right %"), "weight"],
+        [
+            [
+                stage["name"],
+                round(stage["seconds"], 1),
+                _percentage(stage["accuracy"]),
+                round(stage["weight"], 2),
+            ]
+            for stage in run["stages"]
+        ],
+    )
 
 
 def _percentage(value: float | None) -> float | None:

@@ -11,6 +11,8 @@ from graphheat.cli.options import common, graph_source, open_graph
 if TYPE_CHECKING:
     from graphheat.suitability import Suitability
 
+MOST_COLUMNS = 40  # of a node table, in the overview
+
 
 @click.command()
 @common
@@ -57,26 +59,40 @@ def info(source: dict[str, Any], as_json: bool) -> None:
     """Count a GRAPH (nodes, edges, components, labels) and tell whether heat will help on it.
 
     The second from the labels of training and validation alone: how often edges join equal ones,
-    and how smooth they are over the graph, against the same with the labels shuffled.
+    and how smooth they are over the graph, against the same with the labels shuffled. Columns of
+    a node table are shown with the kind that each was given; --kind changes it.
     """
     from graphheat.cli import display
+    from graphheat.cli.suspects_command import look
     from graphheat.suitability import suitability
 
     graph = open_graph(source)
     counts = graph.describe().as_dict()
-    suits = suitability(graph)
+    suits, suspects = suitability(graph), look(graph)
+    columns = [] if graph.schema is None else graph.schema.frame().to_dict("records")
     if as_json:
-        display.print_json({"graph": graph.name, **counts, "suitability": suits.as_dict()})
+        doubtful = None if suspects is None else suspects.count
+        report = {**counts, "suitability": suits.as_dict(), "labels_that_look_wrong": doubtful}
+        read = {"columns": columns, "account": graph.account, "notes": graph.notes}
+        display.print_json({"graph": graph.name, **report, **read})
         return
     labels, split = counts.pop("label_counts"), counts.pop("split")
     rows = [[key.replace("_", " "), display.cell_text(value)] for key, value in counts.items()]
     display.table([graph.name, ""], rows)
+    if columns:
+        display.table(list(columns[0]), [list(row.values()) for row in columns[:MOST_COLUMNS]])
+        if len(columns) > MOST_COLUMNS:
+            display.out.print(f"… and {len(columns) - MOST_COLUMNS:,} more columns")
     if labels:
         display.table(["class", "nodes"], [[k, v] for k, v in labels.items()])
     if split:
         display.table(["split", "nodes"], [[k, v] for k, v in split.items()])
     if labels:
         _print_suitability(suits)
+    if suspects is not None and suspects.count:
+        more = " …" if len(source) > 1 else ""
+        text = f"{suspects.sentence[:-1]}: graphheat suspects {source['graph']}{more}"
+        display.out.print(text, highlight=False, markup=False, soft_wrap=True)
     if counts["self_loops"]:
         display.say("Self-loops are kept; --self-loops drop removes them.")
     if counts["isolated"]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, get_args
 
 import click
 
+from graphheat.features.numerals import Decimal
+from graphheat.features.schema import Missing
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import Duplicates, SelfLoops, Symmetrize
 
@@ -43,12 +44,24 @@ def _names(ctx: click.Context, param: click.Parameter, value: str | None) -> lis
     return value.split(",") if value else None
 
 
+def _kinds(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> dict[str, str] | None:
+    kinds: dict[str, str] = {}
+    for each in value:
+        name, equals, kind = each.rpartition("=")
+        if not equals or not name or not kind:
+            raise click.BadParameter(f"{each!r} is not COLUMN=KIND.", ctx, param)
+        kinds[name] = kind
+    return kinds or None
+
+
 # How to read a graph: by keyword of graphheat.io.read_graph, the option and its settings for click.
 _GRAPH_OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "nodes": ("--nodes", {
-        "metavar": "T.csv", "help": "Node table: id, label, numeric columns."}),
+        "metavar": "T", "help": "Node table: id, label, columns for features."}),
     "features": ("--features", {
-        "metavar": "F", "help": "Feature file: .csv by id, or .npy/.npz by row."}),
+        "metavar": "F", "help": "More features: a table by id, or .npy/.npz by row."}),
     "source_column": ("--source-column", {
         "metavar": "C", "help": "Edge column of one end (default: source, from, …)."}),
     "target_column": ("--target-column", {
@@ -65,6 +78,15 @@ _GRAPH_OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "help": "Feature columns to take (default: all others)."}),
     "categorical": ("--categorical", {
         "metavar": "C,C", "callback": _names, "help": "Columns to one-hot encode."}),
+    "kinds": ("--kind", {
+        "metavar": "C=KIND", "multiple": True, "callback": _kinds,
+        "help": "What a column is: number, boolean, date, category, text, skip."}),
+    "missing": ("--missing", {
+        "type": click.Choice(get_args(Missing)),
+        "help": "What to do with missing values (default: impute)."}),
+    "decimal": ("--decimal", {
+        "type": click.Choice(get_args(Decimal)),
+        "help": "Decimal sign of numbers (default: by the cells)."}),
     "header": ("--header/--no-header", {
         "default": None,
         "help": "Whether the edge list's first line names its columns (default: look)."}),
@@ -96,10 +118,12 @@ def graph_source(command: Command, metavar: str = "GRAPH") -> Command:
 
 
 def open_graph(source: dict[str, Any]) -> Graph:
-    """Load a bundled graph or read one from a path."""
+    """Load a bundled graph, or read one from a path and say what was taken for what."""
     from graphheat import datasets
+    from graphheat.cli import display
     from graphheat.errors import MissingPathError
     from graphheat.io import read_graph
+    from graphheat.io.sources import split_part
 
     options = dict(source)
     name = options.pop("graph")
@@ -110,10 +134,13 @@ def open_graph(source: dict[str, Any]) -> Graph:
                 "graphs that are read from a file."
             )
         return datasets.load(name)
-    if not Path(name).exists():
+    if not split_part(name)[0].exists():
         known = ", ".join(datasets.names())
         raise MissingPathError(f"{name!r} is neither a file nor a bundled graph ({known}).")
-    return read_graph(name, **options)
+    graph = read_graph(name, **options)
+    for sentence in (*graph.account, *graph.notes):
+        display.say(sentence)
+    return graph
 
 
 class EpsType(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.1

@@ -1,47 +1,126 @@
-"""``predict``: the labels of a fitted run."""
+"""``predict``: the labels of a fitted run, for its nodes, another graph's or new ones."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from graphheat.cli.options import common, threads
+
+if TYPE_CHECKING:
+    from graphheat.graph import Graph
+    from graphheat.runs import Run
+
+# How the run's graph was read, as far as that holds for tables of new nodes and edges.
+SHARED_OPTIONS = (
+    *("id", "label", "title", "missing", "decimal", "source_column", "target_column"),
+    *("weight_column", "header", "duplicates", "self_loops"),
+)
+MOST_ROWS = 20  # of labels that are printed
 
 
 @click.command()
 @click.argument("run")
 @click.option("--graph", metavar="G", help="Another graph with the same features (.npz or name).")
-@click.option("--out", metavar="CSV", required=True, help="File for the predictions.")
+@click.option("--nodes", metavar="T", help="Table of new nodes, with the columns of the old ones.")
+@click.option("--edges", metavar="E", help="Edges of the new nodes, among them and to old ones.")
+@click.option("--features", metavar="F", help="More features of the new nodes, as in fitting.")
+@click.option("--out", metavar="CSV", help="File for the predictions.")
 @threads
 @common
-def predict(run: str, graph: str | None, out: str, threads: int | None, as_json: bool) -> None:
+def predict(
+    run: str,
+    graph: str | None,
+    nodes: str | None,
+    edges: str | None,
+    features: str | None,
+    out: str | None,
+    threads: int | None,
+    as_json: bool,
+) -> None:
     """Write the label, confidence and class probabilities of every node of a RUN.
 
     RUN is a folder that `fit --out` wrote, or a checkpoint in it. It holds the labels of the graph
-    that it was fitted on; --graph labels the nodes of another.
+    that it was fitted on; --graph labels the nodes of another. --nodes and --edges label new nodes
+    of the run's own graph (--graph says where it is now), without a new fit.
     """
     from graphheat.cli import display, run_folder
     from graphheat.cli.options import open_graph
     from graphheat.runs import load_run
 
+    if nodes is None and (edges is not None or features is not None):
+        option = "--features" if edges is None else "--edges"
+        raise click.UsageError(f"{option} goes with --nodes, a table of the new nodes.")
+    if nodes is None and out is None:
+        raise click.UsageError("Missing option '--out'.")
     fitted = load_run(run)
-    predictions = fitted.predictions()
-    if graph is not None:
+    new = 0
+    if nodes is not None:
+        given = {"edges": edges, "nodes": nodes, "features": features}
+        base, grown = _grow(fitted, graph, given)
+        new = grown.n - base.n
+        predictions = fitted.predict(grown, threads=threads)
+    elif graph is not None:
         other = open_graph({"graph": graph})
         predictions = fitted.predict(other, threads=threads)
         if other.fingerprint != fitted.fingerprint:
             display.say(f"{other.name} is not the graph of this run: its nodes are new to it.")
+    else:
+        predictions = fitted.predictions()
+    for note in predictions.notes:
+        display.say(note)
     frame = predictions.frame()
-    run_folder.write_csv(out, frame)
+    frame = frame.tail(new) if new else frame
+    if out is not None:
+        run_folder.write_csv(out, frame)
     result: dict[str, Any] = {
         "nodes": len(frame),
         "mean_confidence": float(frame["confidence"].mean()),
         "predicted": {str(k): int(v) for k, v in frame["predicted"].value_counts().items()},
         "out": out,
     }
+    if new:
+        result["new_nodes"] = new
     if as_json:
+        if out is None:
+            result["labels"] = dict(zip(map(str, frame["node"]), frame["predicted"], strict=True))
         display.print_json(result)
         return
     display.table(["class", "nodes"], [[k, v] for k, v in result["predicted"].items()])
-    display.say(f"Labels of {result['nodes']:,} nodes: {out}")
+    if out is None:
+        shown = frame[["node", "predicted", "confidence"]].head(MOST_ROWS)
+        rows = shown.astype({"node": str}).to_numpy(dtype=object).tolist()
+        display.table(list(shown), rows)
+        more = f"; the first {MOST_ROWS} are shown, --out writes all" if new > MOST_ROWS else ""
+        display.say(f"{new:,} new nodes labelled{more}.")
+        return
+    kind = "new nodes" if new else "nodes"
+    display.say(f"Labels of {result['nodes']:,} {kind}: {out}")
+
+
+def _grow(run: Run, graph: str | None, given: dict[str, Any]) -> tuple[Graph, Graph]:
+    """Return the run's graph, and the same with the new nodes and edges."""
+    from graphheat.cli import display
+    from graphheat.cli.run_graph import graph_of
+
+    how = {} if graph is None else run.source  # that graph elsewhere is read as it was
+    base = graph_of(run, {**how, "graph": ""}, graph)
+    if base.fingerprint != run.fingerprint:
+        display.say(f"{base.name} is not as it was when this run was fitted; its weights stay.")
+    options = {name: run.source[name] for name in SHARED_OPTIONS if name in run.source}
+    grown = base.extended(**given, **options, new_classes=True)
+    if unknown := grown.classes[len(base.classes) :]:
+        display.say(f"Labels that the run does not know, left out: {', '.join(map(str, unknown))}.")
+    for sentence in (*grown.account, *grown.notes[len(base.notes) :]):
+        display.say(sentence)
+    new, before, after = grown.n - base.n, base.describe(), grown.describe()
+    display.say(
+        f"{base.name}: {base.n:,} nodes, and {new:,} new ones with "
+        f"{after.edges - before.edges:,} new edges."
+    )
+    alone = int((np.diff(grown.adjacency.indptr)[base.n :] == 0).sum())
+    if alone:
+        display.say(f"{alone:,} new nodes have no edge: their features alone label them.")
+    return base, grown

@@ -82,13 +82,18 @@ def seed_folder(folder: Path, seed: int) -> Path:
     return path
 
 
+def write_labels(folder: Path, run: Run) -> None:
+    """Write the labels of every node, as far as they are known."""
+    write_csv(folder / "predictions.csv", run.predictions_frame())
+
+
 def write_run(folder: Path, run: Run, metrics: dict[str, Any]) -> None:
     """Write predictions, metrics, what was tried or learned, and pictures beside the checkpoint."""
+    write_labels(folder, run)
     import pandas
 
     from graphheat import plot
 
-    write_csv(folder / "predictions.csv", run.predictions_frame())
     if run.history:
         history = pandas.DataFrame({name: run.history[name] for name in HISTORY_COLUMNS})
         history.insert(0, "epoch", range(1, run.epochs + 1))

@@ -2,6 +2,7 @@
 
 from graphheat.estimators.classifier import GraphHeatClassifier
 from graphheat.estimators.heat_diffusion import HeatDiffusion
+from graphheat.estimators.heat_regressor import HeatRegressor
 from graphheat.estimators.label_spreading import HeatLabelSpreading
 
-__all__ = ["GraphHeatClassifier", "HeatDiffusion", "HeatLabelSpreading"]
+__all__ = ["GraphHeatClassifier", "HeatDiffusion", "HeatLabelSpreading", "HeatRegressor"]

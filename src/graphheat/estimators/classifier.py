@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -30,15 +31,13 @@ class GraphHeatClassifier(TransductiveClassifier):
     Parameters
     ----------
     recipe
-        ``"consistent"``: the paper's network with consistency regularisation on unlabelled nodes;
-        ``"linear"``: heat and a logistic regression, with ``s`` and ``l2`` chosen where they are
-        None; or any other that :func:`graphheat.fit` takes.
+        ``"auto"``: label spreading, linear models and networks, weighed by labels that they have
+        not seen; or any other that :func:`graphheat.fit` takes.
     s, eps
         Diffusion time and threshold; by default the recipe's. ``s="auto"``, the default of
-        ``"consistent"``: chosen on the validation labels, or by cross-validation; ``run_.notes``
-        says what came of it. ``"paper"`` has its published s and eps on its three data sets,
-        elsewhere s = 3, eps = 1e-4; ``eps=None``: products without a kernel matrix, as
-        ``"consistent"`` always has them.
+        ``"auto"`` and ``"consistent"``: chosen by leave-one-out over the training labels.
+        ``"paper"`` has its published s and eps on its three data sets, elsewhere s = 3, eps = 1e-4;
+        ``eps=None``: products without a kernel matrix, as ``"auto"`` always has them.
     K, hidden, dropout, l2, learning_rate, max_epochs, patience
         None: the recipe's; see :class:`graphheat.training.NetworkSettings`.
     neighbors
@@ -64,8 +63,8 @@ class GraphHeatClassifier(TransductiveClassifier):
 
     Notes
     -----
-    Without validation labels a fifth of the known ones is held out to decide when to stop;
-    ``run_.notes`` says so, and says where heat will probably hurt. Deterministic for an integer
+    ``run_.notes`` says what was assumed, and where heat will probably hurt; ``run_.stages`` what
+    each stage of ``"auto"`` brought. Deterministic for an integer
     ``random_state`` and a thread count.
 
     Examples
@@ -129,7 +128,10 @@ class GraphHeatClassifier(TransductiveClassifier):
         self.probabilities_ /= self.probabilities_.sum(axis=1, keepdims=True)
 
     def _foreign_proba(self, graph: Graph) -> NDArray[Any]:
-        return self.run_.probabilities_on(graph, threads=self.threads)
+        found = self.run_.predict(graph, threads=self.threads)
+        for note in found.notes:
+            warnings.warn(note, stacklevel=2)
+        return found.probabilities
 
     def _fitted_fingerprint(self) -> str:
         return self.run_.fingerprint
@@ -139,8 +141,11 @@ class GraphHeatClassifier(TransductiveClassifier):
     ) -> NDArray[np.bool_]:
         """Return for each fitted node the classes that hold its true one, 1 − alpha of the time.
 
-        Split conformal prediction on the calibration nodes, or where the split sets none apart on
-        the validation nodes, which also decided when to stop (so the sets may be a little small).
+        Split conformal prediction on the calibration nodes; where the split sets none apart, on the
+        validation nodes, which also decided when to stop or what to weigh (so the sets may be a
+        little small); without those, on the training nodes by fits that had not seen their labels.
+        How far one such set of nodes may be from its promise:
+        :func:`graphheat.calibration.coverage_interval`.
 
         Parameters
         ----------
@@ -169,7 +174,12 @@ class GraphHeatClassifier(TransductiveClassifier):
         """
         check_is_fitted(self)
         part = self.run_.calibration_part
-        if part is None:
+        probabilities, nodes = self.probabilities_, self.run_.members(part or "train")
+        if part is None and self.run_.out_of_fold is not None:
+            held = np.isfinite(self.run_.out_of_fold).all(axis=1)
+            probabilities, nodes = probabilities.copy(), nodes[held]
+            probabilities[nodes] = self.run_.out_of_fold[held]
+        elif part is None:
             raise ParameterError(
                 "predict_set needs labelled nodes that did not train, and this run has none. "
                 "Name some in the split: graph.with_split(…, calibration=…)."
@@ -187,8 +197,8 @@ class GraphHeatClassifier(TransductiveClassifier):
         # Validation nodes that are left beside the calibration nodes choose, and these promise.
         beside = self.run_.members("val") if part == "calibration" else None
         return prediction_sets(
-            self.probabilities_,
-            self.run_.members(part),
+            probabilities,
+            nodes,
             self.run_.labels,
             alpha,
             score=score,

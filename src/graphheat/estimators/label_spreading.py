@@ -9,17 +9,19 @@ R. Kondor, J. Lafferty: Diffusion Kernels on Graphs and Other Discrete Input Spa
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphheat.checks import check_number
 from graphheat.errors import GraphError, ParameterError
-from graphheat.estimators.transductive import TransductiveClassifier
+from graphheat.estimators.label_sets import LabelSets, label_sets
+from graphheat.estimators.transductive import TransductiveClassifier, class_array
 from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
 from graphheat.heat.engines import ONE_OFF
+from graphheat.io import from_arrays
 
 
 class HeatLabelSpreading(TransductiveClassifier):
@@ -31,6 +33,10 @@ class HeatLabelSpreading(TransductiveClassifier):
 
     so that a node's probabilities are the shares of heat that each class sends it. A node that
     less than ``eps`` of heat reaches gets the share of each class among the known labels.
+
+    Nodes may have several labels at once (see :meth:`fit`). Then p_ic is the share of the heat from
+    labelled nodes that comes from those with label c: one probability per label, which need not sum
+    to 1.
 
     Parameters
     ----------
@@ -53,6 +59,8 @@ class HeatLabelSpreading(TransductiveClassifier):
         Whether heat of at least ``eps`` arrived, shape (n,).
     probabilities_
         Shape (n, c).
+    multilabel_
+        Whether nodes may have several labels.
 
     Examples
     --------
@@ -60,6 +68,13 @@ class HeatLabelSpreading(TransductiveClassifier):
     >>> club = graphheat.datasets.load("karate")  # two known labels: the two leaders
     >>> HeatLabelSpreading(s=3.0).fit(club).score() > 0.9
     True
+
+    Several labels per node, None where they are unknown:
+
+    >>> watched = [{"tv", "news"}, {"tv"}, *[None] * 31, {"sport"}]
+    >>> model = HeatLabelSpreading(s=3.0).fit(club, watched)
+    >>> model.classes_.tolist(), model.predict_proba().shape, model.predict()[0].tolist()
+    (['news', 'sport', 'tv'], (34, 3), [1, 0, 1])
     """
 
     def __init__(
@@ -70,24 +85,120 @@ class HeatLabelSpreading(TransductiveClassifier):
         self.tol = tol
         self.neighbors = neighbors
 
+    def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, labelled: Any = None) -> Self:
+        """Spread the known labels.
+
+        Parameters
+        ----------
+        X
+            A Graph; or features, shape (n, f), dense or sparse; or None when ``adjacency`` is
+            given.
+        y
+            Labels, shape (n,), strings or numbers; None, NaN and (beside two other classes) −1 mean
+            unlabelled. Several labels per node: a set, list or tuple for each (None: unknown), or a
+            matrix or frame of 0 and 1, shape (n, k) (a row with NaN: unknown). A Graph has labels
+            of its own, and takes only label sets beside them.
+        adjacency
+            Symmetric, shape (n, n); None: the nearest neighbours of X.
+        labelled
+            Mask of the labels that may be used, shape (n,).
+        """
+        sets = None if y is None else label_sets(y)
+        self.multilabel_ = sets is not None
+        if sets is None:
+            return super().fit(X, y, adjacency=adjacency, labelled=labelled)
+        return self._fit_sets(X, sets, adjacency, labelled)
+
+    def predict(self, X: Any = None, *, adjacency: Any = None) -> NDArray[Any]:
+        """Return the most probable class of each node, shape (n,); as :meth:`predict_proba`.
+
+        Of a model with several labels per node: 1 where a label's probability is at least 1/2,
+        shape (n, k).
+        """
+        probabilities = self.predict_proba(X, adjacency=adjacency)
+        if self.multilabel_:
+            return (probabilities >= 0.5).astype(np.int64)
+        return super().predict(X, adjacency=adjacency)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _fit_sets(self, X: Any, sets: LabelSets, adjacency: Any, labelled: Any) -> Self:
+        if isinstance(X, Graph):
+            if adjacency is not None:
+                raise ParameterError("fit takes a Graph or an adjacency; got both.")
+            graph = X
+        else:
+            X = None if X is None else self._check_features(X, reset=True)
+            graph = from_arrays(X, None, adjacency=adjacency, neighbors=self.neighbors)
+        if len(sets.known) != graph.n:
+            raise GraphError(
+                f"y must hold one label set per node; got {len(sets.known):,} for "
+                f"{graph.n:,} nodes."
+            )
+        known = sets.known
+        if labelled is not None:
+            mask = np.asarray(labelled)
+            if mask.dtype.kind != "b" or mask.shape != known.shape:
+                raise GraphError(
+                    f"labelled must be a boolean mask of shape ({graph.n},); "
+                    f"got {mask.dtype} {mask.shape}."
+                )
+            known = known & mask
+        nodes = np.flatnonzero(known)
+        if not len(nodes) or not sets.classes:
+            raise GraphError("There is no label to spread. Label at least one node.")
+        indicator = sets.indicator[nodes]
+        # The last column is the heat of all that are known, whatever their labels.
+        heat = self._heat(graph, nodes, np.column_stack([indicator, np.ones(len(nodes))]))
+        self._share(heat[:, :-1], heat[:, -1], indicator.mean(axis=0))
+        np.minimum(self.probabilities_, 1.0, out=self.probabilities_)
+        self._has_own_adjacency = isinstance(X, Graph) or adjacency is not None
+        self.graph_ = graph
+        self.classes_ = class_array(sets.classes)
+        return self
+
     def _fit_graph(self, graph: Graph) -> None:
-        eps, tol = (
-            check_number(value, name, "HeatLabelSpreading", 0.0, 1.0, left="open", right="open")
-            for name, value in (("eps", self.eps), ("tol", self.tol))
-        )
         known = graph.training_nodes
         if not len(known):
             raise GraphError("There is no label to spread. Label at least one node.")
         codes = graph.labels[known]
-        onehot = np.zeros((graph.n, len(graph.classes)))
-        onehot[known, codes] = 1.0
-        heat = HeatKernel(graph, self.s, tol=min(tol, eps / 10), engine=ONE_OFF).apply(onehot)
-        heat = np.maximum(heat, 0.0)
-        total = heat.sum(axis=1)
-        self.reached_ = total >= eps
+        onehot = np.zeros((len(known), len(graph.classes)))
+        onehot[np.arange(len(known)), codes] = 1.0
+        heat = self._heat(graph, known, onehot)
+        shares = np.bincount(codes, minlength=len(graph.classes)) / len(codes)
+        self._share(heat, heat.sum(axis=1), shares)
+
+    def _heat(
+        self, graph: Graph, known: NDArray[np.int64], columns: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the heat that columns of the known nodes send to every node, shape (n, k)."""
+        eps, tol = self._checked()
+        start = np.zeros((graph.n, columns.shape[1]))
+        start[known] = columns
+        heat = HeatKernel(graph, self.s, tol=min(tol, eps / 10), engine=ONE_OFF).apply(start)
+        return np.asarray(np.maximum(heat, 0.0))
+
+    def _share(
+        self,
+        heat: NDArray[np.float64],
+        total: NDArray[np.float64],
+        elsewhere: NDArray[np.float64],
+    ) -> None:
+        """Keep the shares of the total; where it does not reach eps, those of ``elsewhere``."""
+        self.reached_ = total >= self._checked()[0]
         self.probabilities_ = np.empty_like(heat)
-        self.probabilities_[:] = np.bincount(codes, minlength=len(graph.classes)) / len(codes)
+        self.probabilities_[:] = elsewhere
         self.probabilities_[self.reached_] = heat[self.reached_] / total[self.reached_, None]
+
+    def _checked(self) -> tuple[float, float]:
+        eps, tol = (
+            check_number(value, name, "HeatLabelSpreading", 0.0, 1.0, left="open", right="open")
+            for name, value in (("eps", self.eps), ("tol", self.tol))
+        )
+        return eps, tol
 
     def _foreign_proba(self, graph: Graph) -> NDArray[Any]:
         raise ParameterError(

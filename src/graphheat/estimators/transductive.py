@@ -84,9 +84,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                     "This X is not known to be the fitted one, and its edges are not known. "
                     "Pass adjacency=, or call predict() for the fitted nodes."
                 )
-        return self._foreign_proba(
-            from_arrays(X, None, adjacency=adjacency, neighbors=self.neighbors)
-        )
+        graph = from_arrays(X, None, adjacency=adjacency, neighbors=self.neighbors)
+        if self._is_fitted_input(X) and same_edges(graph, self.graph_):
+            return self.probabilities_
+        return self._foreign_proba(graph)
 
     def predict(self, X: Any = None, *, adjacency: Any = None) -> NDArray[Any]:
         """Return the most probable class of each node, shape (n,); as :meth:`predict_proba`."""
@@ -151,13 +152,24 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         )
 
     def _is_fitted_input(self, X: Any) -> bool:
-        fitted = None if self.graph_ is None else self.graph_.features
-        if fitted is None or X.shape != fitted.shape:
-            return False
-        if sp.issparse(X) or sp.issparse(fitted):
-            difference = sp.csr_array(X, dtype=np.float32) - sp.csr_array(fitted)
-            return not difference.count_nonzero()
-        return bool(np.array_equal(np.asarray(X, dtype=np.float32), fitted))
+        return same_features(X, None if self.graph_ is None else self.graph_.features)
+
+
+def same_features(X: Any, fitted: Any) -> bool:
+    """Say whether X holds the features that a graph has, which are float32's."""
+    if fitted is None or X.shape != fitted.shape:
+        return False
+    if sp.issparse(X) or sp.issparse(fitted):
+        difference = sp.csr_array(X, dtype=np.float32) - sp.csr_array(fitted)
+        return not difference.count_nonzero()
+    return bool(np.array_equal(np.asarray(X, dtype=np.float32), fitted))
+
+
+def same_edges(graph: Graph, fitted: Graph | None) -> bool:
+    """Say whether a graph has the edges of the fitted one, with their weights."""
+    if fitted is None or graph.n != fitted.n:
+        return False
+    return not sp.csr_array(graph.adjacency - fitted.adjacency).count_nonzero()
 
 
 def class_array(classes: tuple[Any, ...]) -> NDArray[Any]:

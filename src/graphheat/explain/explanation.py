@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
+
+from graphheat.errors import ParameterError
+from graphheat.graph import Graph
+from graphheat.graph.hops import hop_distances
 
 if TYPE_CHECKING:
     import pandas
@@ -91,6 +96,43 @@ class Explanation:
     predicted: Any = None
     without_largest: Counterfactual | None = None
 
+    @classmethod
+    def of(
+        cls,
+        run: Run,
+        graph: Graph,
+        index: int,
+        code: int,
+        given: NDArray[np.float64],
+        constant: float,
+        *,
+        logit: float | None = None,
+        without: Callable[[NDArray[np.int64]], Counterfactual] | None = None,
+    ) -> Explanation:
+        """Return the explanation of a logit of row ``index`` from what every node gave, (n,).
+
+        ``logit`` is by default their sum with the constant; ``without`` says what the label would
+        be without the features of some rows.
+        """
+        sources = np.flatnonzero(given)
+        # The largest first; ties by row number.
+        sources = sources[np.lexsort((sources, -np.abs(given[sources])))]
+        return cls(
+            node=run.nodes[index],
+            index=index,
+            label=run.classes[code],
+            logit=float(given.sum() + constant) if logit is None else logit,
+            probability=float(run.probabilities[index, code]),
+            constant=constant,
+            sources=sources,
+            contributions=given[sources],
+            hops=hop_distances(graph.adjacency, index)[sources],
+            training=np.isin(sources, run.split.train),
+            nodes=run.nodes,
+            predicted=run.classes[run.predicted[index]],
+            without_largest=without(sources[:1]) if without is not None and len(sources) else None,
+        )
+
     def by_hop(self) -> dict[int, float]:
         """Return what the sources at each distance gave together; −1 holds those without a path."""
         return {
@@ -151,6 +193,17 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.text()
+
+
+def code_of(run: Run, index: int, label: Any) -> int:
+    """Return the code of the class to explain: that of ``label``, or the one that was predicted."""
+    if label is None:
+        return int(run.predicted[index])
+    if label not in run.classes:
+        raise ParameterError(
+            f"The 'label' parameter of explain must be a class of the run. Got {label!r} instead."
+        )
+    return run.classes.index(label)
 
 
 def distance(hops: int) -> str:

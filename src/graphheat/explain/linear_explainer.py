@@ -8,17 +8,16 @@ z_vc = (b_c + ⟨μ, W_c⟩) + Σ_l A_lc ⟨t_v, t_l⟩.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphheat.checks import check_choice
-from graphheat.errors import ParameterError
-from graphheat.explain.explanation import Counterfactual, Explanation
+from graphheat.explain.explanation import Counterfactual, Explanation, code_of
 from graphheat.graph import Graph
-from graphheat.graph.hops import hop_distances
+from graphheat.graph.hops import component_of
 from graphheat.linear.diffusion import Diffusion
 from graphheat.linear.linear_run import LinearRun
 
@@ -66,47 +65,29 @@ class LinearExplainer:
         """Return what gave a logit of ``node`` its value, as :func:`explain_linear` does."""
         check_choice(view, "view", "explain_linear", ("sources", "labels"))
         run, index = self.run, self.graph.index_of(node)
-        code = int(run.predicted[index])
-        if label is not None:
-            if label not in run.classes:
-                raise ParameterError(
-                    "The 'label' parameter of explain_linear must be a class of the run. "
-                    f"Got {label!r} instead."
-                )
-            code = run.classes.index(label)
-        reach, hops = self._reach(index)
+        code = code_of(run, index, label)
+        reach = self._reach(index)
         by_source = reach * self._own[:, code]
         logit = float(by_source.sum() + run.bias[code])
-        if view == "sources":
-            given, constant = by_source, float(run.bias[code])
-        else:
+        if view == "labels":
             given, constant = self._by_label(reach, code)
-        sources = np.flatnonzero(given)
-        # The largest first; ties by row number.
-        sources = sources[np.lexsort((sources, -np.abs(given[sources])))]
-        return Explanation(
-            node=run.nodes[index],
-            index=index,
-            label=run.classes[code],
+            return Explanation.of(run, self.graph, index, code, given, constant, logit=logit)
+        return Explanation.of(
+            run,
+            self.graph,
+            index,
+            code,
+            by_source,
+            float(run.bias[code]),
             logit=logit,
-            probability=float(run.probabilities[index, code]),
-            constant=constant,
-            sources=sources,
-            contributions=given[sources],
-            hops=hops[sources],
-            training=np.isin(sources, run.split.train),
-            nodes=run.nodes,
-            predicted=run.classes[run.predicted[index]],
-            without_largest=self._without(index, reach, sources[:1])
-            if view == "sources" and len(sources)
-            else None,
+            without=partial(self._without, index, reach),
         )
 
     def contributions(
         self, index: int, codes: list[int]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what every node's features gave to logits of ``index``, and the constants."""
-        return self._reach(index)[0][:, None] * self._own[:, codes], self.run.bias[codes]
+        return self._reach(index)[:, None] * self._own[:, codes], self.run.bias[codes]
 
     def without(self, node: Any, removed: Any) -> Counterfactual:
         """Return the label that ``node`` would get if the features of ``removed`` were all 0.
@@ -122,14 +103,17 @@ class LinearExplainer:
         gone = removed if isinstance(removed, list) else [removed]
         indices = np.unique([self.graph.index_of(each) for each in gone])
         index = self.graph.index_of(node)
-        return self._without(index, self._reach(index)[0], indices)
+        return self._without(index, self._reach(index), indices)
 
-    def _reach(self, index: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return what every node's features count for, shape (n,), and their distances, (n,)."""
+    def _reach(self, index: int) -> NDArray[np.float64]:
+        """Return what every node's features count for, shape (n,)."""
         reach = self._diffusion.weights(np.array([index]), self.run.s)[0]
         # Where heat does not arrive, rounding would leave sources of 1e-20.
-        hops = hop_distances(self.graph.adjacency, index)
-        return np.where(hops >= 0, reach, 0.0), hops
+        return np.where(self._components == self._components[index], reach, 0.0)
+
+    @cached_property
+    def _components(self) -> NDArray[np.int32]:
+        return component_of(self.graph.adjacency)
 
     def _without(
         self, index: int, reach: NDArray[np.float64], removed: NDArray[np.int64]

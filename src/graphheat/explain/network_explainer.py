@@ -13,16 +13,16 @@ give; the paper's network has none, and it is 0.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphheat.errors import GraphError, ParameterError
-from graphheat.explain.explanation import Counterfactual, Explanation
+from graphheat.errors import GraphError
+from graphheat.explain.explanation import Counterfactual, Explanation, code_of
 from graphheat.explain.run_kernels import run_kernels
 from graphheat.graph import Graph
-from graphheat.graph.hops import hop_distances
 from graphheat.training.network_run import NetworkRun
 
 UNDERSTOOD = {"first.weight", "first.bias", "second.weight", "second.bias"}
@@ -89,32 +89,17 @@ class NetworkExplainer:
     def explain(self, node: Any, *, label: Any = None) -> Explanation:
         """Return what each source gave to a logit of ``node``, as ``graphheat.explain`` does."""
         index = self.graph.index_of(node)
-        predicted = code = int(self.run.predicted[index])
-        if label is not None:
-            if label not in self.run.classes:
-                raise ParameterError(
-                    f"The 'label' parameter of explain must be a class of the run. "
-                    f"Got {label!r} instead."
-                )
-            code = self.run.classes.index(label)
+        code = code_of(self.run, index, label)
         given, constants = self.contributions(index, [code])
-        sources = np.flatnonzero(given[:, 0])
-        # The largest first; ties by row number.
-        sources = sources[np.lexsort((sources, -np.abs(given[sources, 0])))]
-        return Explanation(
-            node=self.run.nodes[index],
-            index=index,
-            label=self.run.classes[code],
+        return Explanation.of(
+            self.run,
+            self.graph,
+            index,
+            code,
+            given[:, 0],
+            float(constants[0]),
             logit=float(self.logits[index, code]),
-            probability=float(self.run.probabilities[index, code]),
-            constant=float(constants[0]),
-            sources=sources,
-            contributions=given[sources, 0],
-            hops=hop_distances(self.graph.adjacency, index)[sources],
-            training=np.isin(sources, self.run.split.train),
-            nodes=self.run.nodes,
-            predicted=self.run.classes[predicted],
-            without_largest=self._without(index, sources[:1]) if len(sources) else None,
+            without=partial(self._without, index),
         )
 
     def contributions(

@@ -118,7 +118,7 @@ def write_page(
 
     Notes
     -----
-    *Cost*: layout in seconds for Pubmed; explaining 1,000 predictions of a run takes as long again.
+    *Cost*: layout in seconds for Pubmed; explaining 400 predictions of a run takes as long again.
     *Deterministic*: the same file, byte for byte, for the same input on the same machine.
     """
     run: Run | None = None
@@ -133,7 +133,7 @@ def write_page(
             raise GraphError("A run does not hold its edges; give its graph with graph=….")
         run.check_graph(graph)
         settings = run.settings_dict()
-        s = settings["s"] if s is None else s
+        s = run.diffusion_time if s is None else s
         eps = settings.get("eps") if eps is None else eps
     else:
         graph = source

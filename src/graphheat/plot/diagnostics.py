@@ -143,13 +143,15 @@ def path(run: Run, ax: Axes | None = None) -> Axes:
     ax.plot(times, accuracy.max(axis=1), color=BLUE, marker=".", label="the best l2 at each s")
     for number, form in enumerate(tried.candidates):
         if form != tried.candidate:
-            other = 100 * tried.accuracy[tried.numbers == number].reshape(accuracy.shape)
-            ax.plot(times, other.max(axis=1), color=GREY, ls=DASHES[number % len(DASHES)],
+            mine = tried.numbers == number
+            other = 100 * tried.accuracy[mine].reshape(-1, len(penalties)).max(axis=1)
+            at = tried.s[mine].reshape(-1, len(penalties))[:, 0]
+            ax.plot(at, other, marker=".", ms=3, color=GREY, ls=DASHES[number % len(DASHES)],
                     label=_named(form))  # fmt: skip
     s, l2 = tried.s[tried.chosen], tried.l2[tried.chosen]
     best = f"chosen: {_named(tried.candidate)}, s = {s:g}, l2 = {l2:g}"
     ax.plot([s], [100 * tried.accuracy[tried.chosen]], "o", color=ORANGE, ms=8, label=best)
-    word = "validation" if tried.by == "validation" else "cross-validated"
+    word = {"cross-validation": "cross-validated"}.get(tried.by, tried.by)
     ax.set(xlabel="diffusion time s", ylabel=f"{word} accuracy (%)")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=9)
     ax.set_title(f"{run.name}, recipe {run.recipe}: what was tried", fontsize=11)

@@ -14,8 +14,8 @@ from graphheat.training.settings import NetworkSettings
 
 Time = float | Literal["auto"] | None
 
-AUTO = "auto"
-FEW = 5  # labels per class in the mean, below which cross-validation cannot tell times apart
+AUTO: Literal["auto"] = "auto"
+FEW = 5  # labels per class in the mean, below which leave-one-out cannot tell times apart
 SHORT = 1.0  # s of a layer; a linear model that selects no more finds little use in smoothing
 
 
@@ -29,9 +29,8 @@ def choose_time(
 ) -> LinearRun:
     """Return the linear recipe's run on a graph: its grid of s is what was tried.
 
-    All values of s share one diffusion there, and each is scored in milliseconds, on the
-    validation labels or by cross-validation over the training labels (always by the folds of seed
-    0, so that a resumed run finds the same s). Nodes that calibrate do not choose. All features are
+    All values of s share one diffusion there, and each is scored in milliseconds, by leave-one-out
+    over the training labels; neither validation nor calibration labels choose. All features are
     diffused: the layers that s is for have a self term to learn.
     """
     settings = LinearSettings(scaling=scaling, self_weight=0.0)
@@ -44,23 +43,18 @@ def settings_from(linear: LinearRun, settings: NetworkSettings) -> tuple[dict[st
     Heat flows once in the linear model and twice, layer after layer, in the network: each layer
     gets half of the time, unless heat is in the first alone (batch normalisation).
 
-    Where validation selects little heat or none, neighbours cannot stand in for a node whose
+    Where that selects little heat or none, neighbours cannot stand in for a node whose
     features are dropped, so none are; and layers have a short time rather than none: a network,
     unlike a linear model, may subtract what heat brings.
     """
     once = settings.objective == "batchnorm"
     drops = settings.objective != "supervised"
     s = linear.s if once else linear.s / 2
-    selected = {
-        "validation": "on the validation labels",
-        "cross-validation": "by cross-validation over the training labels",
-    }
     few = len(linear.split.train) < FEW * len(linear.classes)
-    by = linear.search.by
-    if by not in selected or (few and by == "cross-validation"):
+    if few or not linear.search.by:
         s = DEFAULT_S if once else DEFAULT_S / 2
         return {"s": s}, f"Too few labels to choose s by: s = {s:g}."
-    how = selected[by]
+    how = "by leave-one-out over the training labels"
     if drops and linear.s <= SHORT:
         return {"s": SHORT, "drop_nodes": 0.0}, (
             f"A linear model selects s = {linear.s:g} {how}: little smoothing helps here. Layers "

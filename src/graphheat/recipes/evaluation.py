@@ -1,34 +1,50 @@
-"""Accuracy over seeds: mean, deviation, and every run behind them."""
+"""Scores over seeds and splits: mean, deviation, and every run behind them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graphheat.calibration import expected_calibration_error
+from graphheat.checks import check_count
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph
 from graphheat.recipes import registry
 from graphheat.recipes.fit import DEFAULT
 from graphheat.runs import Run
 
+if TYPE_CHECKING:
+    import pandas
+
+METRICS = ("accuracy", "balanced_accuracy", "calibration_error", "seconds")
+Parts = Mapping[str, ArrayLike]
+
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Test accuracies of several runs that differ in the seed alone.
+    """Scores on the test nodes of several runs that differ in the seed, or in seed and split.
 
     ``str`` gives "0.8305 ± 0.0041 (20 runs)".
+
+    Attributes
+    ----------
+    runs
+        In the order of the seeds.
+    recipe
+        What made them.
     """
 
     runs: tuple[Run, ...]
+    recipe: str = ""
 
     @property
     def accuracies(self) -> NDArray[np.float64]:
         """Test accuracies, shape (runs,)."""
-        return np.array([run.test_accuracy for run in self.runs], dtype=np.float64)
+        return self.scores("accuracy")
 
     @property
     def mean(self) -> float:
@@ -40,36 +56,125 @@ class Evaluation:
         """Sample standard deviation (n − 1) of the test accuracy; 0 for one run."""
         return deviation(self.accuracies)
 
+    def scores(self, metric: str) -> NDArray[np.float64]:
+        """Return one number per run, shape (runs,).
+
+        Parameters
+        ----------
+        metric
+            ``"accuracy"``; ``"balanced_accuracy"``, the mean of the classes' recalls;
+            ``"calibration_error"`` of the confidences that a user is shown, 15 bins;
+            ``"seconds"``.
+        """
+        if metric not in METRICS:
+            words = ", ".join(METRICS)
+            raise ParameterError(
+                f"The 'metric' parameter of scores must be one of {words}. Got {metric!r} instead."
+            )
+        return np.array([_score(run, metric) for run in self.runs], dtype=np.float64)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one row per run: recipe, seed, and every metric."""
+        import pandas
+
+        return pandas.DataFrame(
+            {
+                "recipe": self.recipe,
+                "seed": [run.seed for run in self.runs],
+                **{metric: self.scores(metric) for metric in METRICS},
+            }
+        )
+
     def __str__(self) -> str:
         return f"{self.mean:.4f} ± {self.std:.4f} ({len(self.runs)} runs)"
 
 
-def deviation(values: ArrayLike) -> float:
+def _score(run: Run, metric: str) -> float:
+    if metric == "seconds":
+        return run.seconds
+    test = run.members("test")
+    truth, predicted = run.labels[test], run.predicted[test]
+    if metric == "accuracy":
+        return float((truth == predicted).mean())
+    if metric == "balanced_accuracy":
+        recalls = [(predicted[truth == code] == code).mean() for code in np.unique(truth)]
+        return float(np.mean(recalls))
+    shown = run.probabilities if run.calibrated is None else run.calibrated
+    return expected_calibration_error(shown, run.labels, test)
+
+
+def deviation(values: Any) -> float:
     """Return the sample standard deviation, 0 for fewer than two values."""
-    numbers = np.asarray(values, dtype=np.float64)
-    return float(numbers.std(ddof=1)) if len(numbers) > 1 else 0.0
+    values = np.asarray(values, dtype=np.float64)
+    return float(values.std(ddof=1)) if len(values) > 1 else 0.0
+
+
+def random_splits(
+    graph: Graph, count: int, *, per_class: int = 20, val_per_class: int = 30
+) -> list[dict[str, NDArray[np.int64]]]:
+    """Draw splits class by class: so many to train, so many to validate, the rest to test.
+
+    Parameters
+    ----------
+    per_class, val_per_class
+        Labels of each class, at most a third of it each; ``val_per_class=0``: no validation part.
+
+    Examples
+    --------
+    >>> import graphheat
+    >>> graph = graphheat.datasets.block_model(300, 3, seed=0)
+    >>> first, second = random_splits(graph, 2, per_class=5, val_per_class=0)
+    >>> sorted(first), len(first["train"])
+    (['test', 'train'], 15)
+    """
+    count = check_count(count, "splits", "evaluate")
+    most = {
+        "train": check_count(per_class, "per_class", "evaluate"),
+        "val": check_count(val_per_class, "val_per_class", "evaluate", least=0),
+    }
+    found = []
+    for number in range(count):
+        random = np.random.default_rng(number)
+        drawn: dict[str, list[NDArray[np.int64]]] = {"train": [], "val": [], "test": []}
+        for code in np.unique(graph.labels[graph.labels >= 0]):
+            members = random.permutation(np.flatnonzero(graph.labels == code))
+            taken = 0
+            for part, wanted in most.items():
+                size = min(wanted, len(members) // 3)
+                drawn[part].append(members[taken : taken + size])
+                taken += size
+            drawn["test"].append(members[taken:])
+        parts = {part: np.sort(np.concatenate(nodes)) for part, nodes in drawn.items()}
+        found.append({part: nodes for part, nodes in parts.items() if len(nodes)})
+    return found
 
 
 def evaluate(
     graph: Graph,
     recipe: str = DEFAULT,
     *,
-    seeds: Iterable[int] = range(20),
+    seeds: Iterable[int] | None = None,
+    splits: int | Sequence[Parts] | None = None,
+    per_class: int = 20,
+    val_per_class: int = 30,
     threads: int | None = None,
     callback: Callable[[Run], None] | None = None,
     **changes: Any,
 ) -> Evaluation:
-    """Fit once per seed and report the test accuracies.
+    """Fit once per seed, or once per split, and report the scores on the test nodes.
 
-    What depends on the graph alone, such as the kernel, is computed once. ``s="auto"`` is chosen
-    once per set of calibration nodes: where these are drawn by the seed, seeds may differ in s.
+    What depends on the graph and the split alone, such as a kernel or the linear stages of
+    ``"auto"``, is computed once for all seeds.
 
     Parameters
     ----------
     graph
-        With labels and a split that holds labelled test nodes.
+        With labels and, unless ``splits`` are given, a split that holds labelled test nodes.
     seeds
-        Distinct integers.
+        Distinct integers; default 0 … 19, or with ``splits`` the number of each.
+    splits
+        Parts by name (``train``, ``val``, ``test``), one mapping per split; or how many to draw at
+        random, ``per_class`` to train and ``val_per_class`` to validate. Split k has the k-th seed.
     callback
         Called with each finished run.
     recipe, threads, **changes
@@ -79,25 +184,50 @@ def evaluate(
     --------
     >>> import graphheat
     >>> graph = graphheat.datasets.block_model(300, 3, seed=1)
-    >>> result = evaluate(graph, seeds=range(2), max_epochs=30)
+    >>> result = evaluate(graph, "linear", splits=3, per_class=10)
     >>> len(result.runs), result.mean > 0.6
-    (2, True)
+    (3, True)
+    >>> result.to_frame().columns.tolist()
+    ['recipe', 'seed', 'accuracy', 'balanced_accuracy', 'calibration_error', 'seconds']
     """
-    seeds = list(seeds) if isinstance(seeds, Iterable) else []
-    if not seeds or len(set(seeds)) != len(seeds):
+    chosen = registry.get(recipe)
+    if splits is None:
+        parted = [graph]
+    else:
+        if isinstance(splits, int):
+            splits = random_splits(graph, splits, per_class=per_class, val_per_class=val_per_class)
+        parted = [graph.with_split(**parts) for parts in splits]
+        if not parted:
+            raise ParameterError("The 'splits' parameter of evaluate must not be empty.")
+    numbers = _seeds(seeds, None if splits is None else len(parted))
+    for each in parted:
+        if not (each.labels[each.split.test] >= 0).any():
+            raise GraphError(
+                "evaluate needs labelled test nodes; the graph's split has none. "
+                "Add some with graph.with_split(train=…, val=…, test=…), or pass splits=20."
+            )
+    runs = []
+    for number, each in enumerate(parted):
+        prepared = chosen.prepare(each, chosen.settings(each, **changes), threads=threads)
+        for seed in numbers if splits is None else [numbers[number]]:
+            runs.append(chosen.fit(prepared, seed))
+            if callback is not None:
+                callback(runs[-1])
+    return Evaluation(tuple(runs), recipe)
+
+
+def _seeds(seeds: Iterable[int] | None, count: int | None) -> list[int]:
+    """Return distinct seeds, as many as there are splits."""
+    if seeds is None:
+        return list(range(20 if count is None else count))
+    numbers = list(seeds) if isinstance(seeds, Iterable) else []
+    if not numbers or len(set(numbers)) != len(numbers):
         raise ParameterError(
             f"The 'seeds' parameter of evaluate must be distinct integers. Got {seeds!r} instead."
         )
-    if not (graph.labels[graph.split.test] >= 0).any():
-        raise GraphError(
-            "evaluate needs labelled test nodes; the graph's split has none. "
-            "Add some with graph.with_split(train=…, val=…, test=…)."
+    if count is not None and len(numbers) != count:
+        raise ParameterError(
+            f"The 'seeds' parameter of evaluate must name one seed per split: {count}. "
+            f"Got {len(numbers)} instead."
         )
-    chosen = registry.get(recipe)
-    prepared = chosen.prepare(graph, chosen.settings(graph, **changes), threads=threads)
-    runs = []
-    for seed in seeds:
-        runs.append(chosen.fit(prepared, seed))
-        if callback is not None:
-            callback(runs[-1])
-    return Evaluation(tuple(runs))
+    return numbers

@@ -11,7 +11,7 @@ from graphheat.progress import Progress
 from graphheat.recipes import registry
 from graphheat.runs import Run
 
-DEFAULT = "consistent"
+DEFAULT = "auto"
 
 
 def fit(
@@ -34,9 +34,11 @@ def fit(
         With labels and, for most recipes, features; its split says which labels train, validate,
         calibrate and test.
     recipe
+        ``"auto"``: label spreading, linear models and networks in turn, weighed by labels that they
+        have not seen. ``"spreading"``, ``"linear"``, ``"ensemble"``: its stages alone.
         ``"consistent"``: GraphHeat with consistency regularisation on unlabelled nodes;
         ``"normalized"``: the same with heat in front of a batch-normalised network; ``"paper"`` or
-        ``"authors"``: to the letter. ``"linear"``: heat and a logistic regression, in seconds. Or a
+        ``"authors"``: to the letter. Or a
         baseline, such as ``"gcn"``, ``"gat"`` or ``"lp"``: :func:`graphheat.recipes.names` lists
         all.
     seed
@@ -51,10 +53,10 @@ def fit(
     source
         Kept in the run as it is.
     **changes
-        Settings of the recipe. ``s`` is the diffusion time; ``s="auto"`` (the default of
-        ``"consistent"``) chooses it on the validation labels, in seconds, and ``notes`` say what
-        came of it. ``eps`` is the threshold of the kernel's entries; ``eps=None``: products without
-        a kernel matrix.
+        Settings of the recipe. ``s`` is the diffusion time; ``s="auto"`` (the default of ``"auto"``
+        and ``"consistent"``) chooses it by leave-one-out over the training labels. ``budget`` is
+        how many seconds ``"auto"`` may take. ``eps`` is the threshold of the kernel's entries;
+        ``eps=None``: products without a kernel matrix.
 
     Returns
     -------

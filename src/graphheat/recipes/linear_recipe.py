@@ -1,4 +1,4 @@
-"""The linear recipe: heat and a logistic regression."""
+"""The linear recipe: heat and a ridge classifier."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.linear.diffusion import check_features
+from graphheat.linear.grid import MOST_LABELS
 from graphheat.linear.linear_fit import fit_linear
 from graphheat.linear.linear_run import LinearRun, LinearSettings
 from graphheat.progress import Progress
@@ -17,14 +18,14 @@ from graphheat.suitability import warnings_of
 
 
 class LinearRecipe(Recipe):
-    """Features diffused by heat, then multinomial logistic regression; see :mod:`graphheat.linear`.
+    """Features diffused by heat, then a ridge classifier; see :mod:`graphheat.linear`.
 
     Diffusion before a linear model is SGC's idea (Wu et al. 2019) and, with a continuous time,
     DGC's (Wang et al. 2021).
     """
 
     name = "linear"
-    title = "Heat and a logistic regression"
+    title = "Heat and a ridge classifier"
     reference = (
         "Wu, Souza, Zhang et al., Simplifying Graph Convolutional Networks, ICML 2019; Wang, Wang, "
         "Yang and Lin, Dissecting the Diffusion Process in Linear Graph Convolutional Networks, "
@@ -60,13 +61,12 @@ class LinearRecipe(Recipe):
         progress: Progress | None,
         **options: Any,
     ) -> LinearRun:
-        """Choose what is left open and fit; without cross-validation no seed plays a part."""
+        """Choose what is left open and fit; below 1,500 labels no seed plays a part."""
         first, source = prepared.first, dict(state.source or {})
-        if first is None or first.search.by == "cross-validation":
-            split = prepared.graph.completed_split(seed, hold_out=False)
+        if first is None or len(first.split.train) > MOST_LABELS:
             run = fit_linear(
                 prepared.graph,
-                split,
+                prepared.graph.completed_split(seed, hold_out=False),
                 prepared.settings,
                 seed=seed,
                 threads=prepared.threads,

@@ -48,11 +48,14 @@ class State:
         What an interrupted run left, to go on from.
     source
         Where the graph came from, for the run to remember.
+    stage
+        Given what each stage of a recipe that has several says on its own, as soon as it is there.
     """
 
     save: Callable[[Header, Arrays], None] | None = None
     saved: tuple[Header, Arrays] | None = None
     source: Mapping[str, Any] | None = None
+    stage: Callable[[Run], None] | None = None
 
 
 class Recipe(ABC):
@@ -127,6 +130,7 @@ class Recipe(ABC):
         resume: bool = False,
         progress: Progress | None = None,
         source: Mapping[str, Any] | None = None,
+        stage: Callable[[Run], None] | None = None,
         **options: Any,
     ) -> Run:
         """Make a seed's run, or read it where it is finished, or go on with it.
@@ -142,11 +146,17 @@ class Recipe(ABC):
             Called along the way.
         source
             Kept in the run as it is.
+        stage
+            Called with what each stage says, where a recipe has several.
         """
         seed = check_seed(seed)
         if checkpoint is None:
             return self.train(
-                prepared, seed, state=State(source=source), progress=progress, **options
+                prepared,
+                seed,
+                state=State(source=source, stage=stage),
+                progress=progress,
+                **options,
             )
         path = Path(checkpoint)
         identity, saved = self.identity(prepared, seed, progress), None
@@ -164,7 +174,7 @@ class Recipe(ABC):
             facts = {"name": graph.name, "classes": list(graph.classes), "source": source or {}}
             write(path, {"state": "running", **identity, **facts, **header}, arrays)
 
-        state = State(save=save, saved=saved, source=source)
+        state = State(save=save, saved=saved, source=source, stage=stage)
         run = self.train(prepared, seed, state=state, progress=progress, **options)
         run.save(path)
         return run

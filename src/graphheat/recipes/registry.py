@@ -13,11 +13,14 @@ from graphheat.runs.run import resolve
 _NETWORKS = "graphheat.recipes.network_recipe"
 _BASELINES = "graphheat.baselines"
 _KNOWN: dict[str, str | Recipe] = {
+    "auto": "graphheat.recipes.auto_recipe:AUTO",
     "consistent": f"{_NETWORKS}:CONSISTENT",
     "normalized": f"{_NETWORKS}:NORMALIZED",
     "paper": f"{_NETWORKS}:PAPER",
     "authors": f"{_NETWORKS}:AUTHORS",
     "linear": "graphheat.recipes.linear_recipe:LINEAR",
+    "spreading": "graphheat.recipes.spreading_recipe:SPREADING",
+    "ensemble": "graphheat.recipes.ensemble_recipe:ENSEMBLE",
     **{
         name: f"{_BASELINES}.{name}:RECIPE"
         for name in (
@@ -34,7 +37,7 @@ def names() -> tuple[str, ...]:
     Examples
     --------
     >>> names()[:5]
-    ('consistent', 'normalized', 'paper', 'authors', 'linear')
+    ('auto', 'consistent', 'normalized', 'paper', 'authors')
     """
     return (*_KNOWN, *(point.name for point in _points() if point.name not in _KNOWN))
 
@@ -49,6 +52,8 @@ def get(name: object) -> Recipe:
                     found = point.load()
         if isinstance(found, str):
             found = resolve(found)
+    except MissingDependencyError:
+        raise  # it says what is missing
     except ImportError as error:
         extra = "nn" if error.name == "torch" else "paper"
         raise MissingDependencyError(

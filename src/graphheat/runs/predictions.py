@@ -34,6 +34,8 @@ class Predictions:
         Whether heat from the training nodes arrives, shape (n,); None where that is not known.
     temperature
         Of the scaled confidence; None where nothing was calibrated.
+    notes
+        How the features of another graph were matched with the run's, for the user to read.
     """
 
     nodes: tuple[Any, ...]
@@ -43,6 +45,7 @@ class Predictions:
     split: list[str]
     reached: NDArray[np.bool_] | None = None
     temperature: float | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def on(
@@ -51,6 +54,8 @@ class Predictions:
         classes: tuple[Any, ...],
         probabilities: NDArray[np.floating[Any]],
         temperature: float | None,
+        *,
+        notes: tuple[str, ...] = (),
     ) -> Predictions:
         """Return the predictions for a graph that a run was not fitted on.
 
@@ -68,6 +73,7 @@ class Predictions:
             labels=labels,
             split=[""] * graph.n,
             temperature=temperature,
+            notes=notes,
         )
 
     @property

@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from graphheat import calibration
 from graphheat.errors import CheckpointError, GraphError, MissingPathError
+from graphheat.features import FeatureSchema
 from graphheat.graph import Graph, Split
 from graphheat.runs import checkpoint
 from graphheat.runs.checkpoint import FILENAME, Arrays, Header
+from graphheat.runs.feature_match import matched
 from graphheat.runs.predictions import Predictions
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ SHARED_NODES = (
 _KINDS: dict[str, str | type[Run]] = {
     "network": "graphheat.training.network_run:NetworkRun",
     "linear": "graphheat.linear.linear_run:LinearRun",
+    "spreading": "graphheat.linear.spreading:SpreadingRun",
+    "combined": "graphheat.runs.combined_run:CombinedRun",
     "baseline": "graphheat.baselines.baseline_run:BaselineRun",
 }
 
@@ -89,6 +93,12 @@ class Run:
         The epoch whose weights were kept, and how many were run; epochs count from 1.
     notes
         Sentences the user should read.
+    out_of_fold
+        Probabilities of the training nodes, in rising order, by fits that had not seen their
+        labels, shape (m, c), NaN where there is none; None where the recipe has no such fits.
+    schema, feature_names
+        How the graph's features were made and what they are called, as far as it knows: by these
+        the features of another graph are matched.
     """
 
     recipe: str
@@ -108,6 +118,9 @@ class Run:
     notes: tuple[str, ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
     search: Any = None  # what settings were chosen on (a GridSearch), where some were
+    out_of_fold: NDArray[np.floating[Any]] | None = None
+    schema: FeatureSchema | None = None
+    feature_names: tuple[str, ...] | None = None
 
     kind: ClassVar[str] = ""
     explained_by: ClassVar[str | None] = None  # "module:class" of its explainer
@@ -128,6 +141,8 @@ class Run:
             "nodes": tuple(graph.nodes.tolist()),
             "labels": graph.labels,
             "split": split,
+            "schema": graph.schema,
+            "feature_names": graph.feature_names,
         }
 
     def __repr__(self) -> str:
@@ -183,6 +198,12 @@ class Run:
     def settings_dict(self) -> dict[str, Any]:
         """Return every setting that, with the graph and the seed, decided the run."""
         return dict(self.settings.as_dict())
+
+    @property
+    def diffusion_time(self) -> float | None:
+        """How long heat flows, s; None for recipes without heat."""
+        s = self.settings_dict().get("s")
+        return float(s) if isinstance(s, (int, float)) else None
 
     def facts(self) -> dict[str, Any]:
         """Return what else is worth noting of how the run was made, ready for JSON."""
@@ -272,11 +293,16 @@ class Run:
         return self.predictions().frame()
 
     def predict(self, graph: Graph, *, threads: int | None = None) -> Predictions:
-        """Label the nodes of ``graph``, its own or another with the same features."""
+        """Label the nodes of ``graph``, its own, that one grown, or another with the same features.
+
+        Features are matched by name; what was left out, or had not been seen in fitting, is in the
+        predictions' ``notes``.
+        """
         if graph.fingerprint == self.fingerprint:
             return self.predictions()
+        graph, notes = matched(graph, self.schema, self.feature_names)
         probabilities = self.probabilities_on(graph, threads=threads)
-        return Predictions.on(graph, self.classes, probabilities, self.temperature)
+        return Predictions.on(graph, self.classes, probabilities, self.temperature, notes=notes)
 
     def probabilities_on(
         self, graph: Graph, *, threads: int | None = None
@@ -301,6 +327,10 @@ class Run:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the run to one safetensors file, which is replaced as a whole."""
+        checkpoint.write(path, *self.file_parts())
+
+    def file_parts(self) -> tuple[Header, Arrays]:
+        """Return the header and the arrays that a file of this run holds."""
         own_header, own_arrays = self.own_parts()
         header = {
             "state": "finished",
@@ -316,6 +346,7 @@ class Run:
             "seconds": self.seconds,
             "notes": list(self.notes),
             "source": self.source,
+            **features_header(self),
             **own_header,
         }
         arrays = {
@@ -324,10 +355,14 @@ class Run:
             "labels": self.labels,
             "roles": self.split.codes(),
             "nodes": checkpoint.pack_text(list(self.nodes)),
-            **({} if self.reached is None else {"reached": self.reached}),
+            **{
+                name: array
+                for name in ("reached", "out_of_fold")
+                if (array := getattr(self, name)) is not None
+            },
             **own_arrays,
         }
-        checkpoint.write(path, header, arrays)
+        return header, arrays
 
     def own_parts(self) -> tuple[Header, Arrays]:
         """Return what a subclass adds to the file."""
@@ -368,11 +403,13 @@ class Run:
             "split": Split(split.n, split.parts, held_out=header.get("held_out", False)),
             "probabilities": arrays["probabilities"],
             "reached": arrays.get("reached"),
+            "out_of_fold": arrays.get("out_of_fold"),
             "history": history_from(arrays),
             "best_epoch": header["best_epoch"],
             "seconds": header["seconds"],
             "notes": tuple(header["notes"]),
             "source": header["source"],
+            **features_from(header),
         }
 
     @classmethod
@@ -442,6 +479,22 @@ def resolve(path: str) -> Any:
     """Return what ``"module:name"`` names."""
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
+
+
+def features_header(run: Run) -> Header:
+    """Return what a header says of a run's features: a schema, which names them, or names."""
+    if run.schema is not None:
+        return {"feature_schema": run.schema.to_dict()}
+    return {} if run.feature_names is None else {"feature_names": list(run.feature_names)}
+
+
+def features_from(header: Header) -> dict[str, Any]:
+    """Undo :func:`features_header`; earlier files say nothing of them."""
+    if "feature_schema" in header:
+        schema = FeatureSchema.from_dict(header["feature_schema"])
+        return {"schema": schema, "feature_names": schema.feature_names}
+    names = header.get("feature_names")
+    return {"schema": None, "feature_names": None if names is None else tuple(names)}
 
 
 def history_arrays(history: History) -> Arrays:

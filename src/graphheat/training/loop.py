@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -23,6 +23,24 @@ from graphheat.training.objective import Objective, Weights
 from graphheat.training.stop_rule import Best, StopRule
 
 CHECKPOINT_SECONDS = 1.0
+
+
+class Optimizer(Protocol):
+    """What takes steps: an optimizer of torch's, or one that works alike."""
+
+    param_groups: list[dict[str, Any]]
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+
+    def step(self) -> Any:
+        """Take a step along the gradients."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state."""
+
+    def load_state_dict(self, state_dict: Any, /) -> None:
+        """Take up a state."""
 
 
 class Epoch(NamedTuple):
@@ -84,7 +102,7 @@ class Loop:
     def __init__(
         self,
         objective: Objective,
-        optimizer: torch.optim.Optimizer,
+        optimizer: Optimizer,
         rule: StopRule,
         val_labels: NDArray[np.int64],
         *,
@@ -116,6 +134,7 @@ class Loop:
         progress: Progress | None = None,
         observer: Callable[[Epoch], None] | None = None,
         save: Callable[[Header, Arrays], None] | None = None,
+        deadline: float | None = None,
     ) -> Trained:
         """Train until the rule says so.
 
@@ -125,6 +144,8 @@ class Loop:
             Called after each epoch.
         save
             Given the state about once a second, and when interrupted between two epochs.
+        deadline
+            Of ``time.monotonic()``: no epoch begins after it, but for the first.
         """
         self.objective.start(self.epoch)
         started = last_saved = time.monotonic()
@@ -140,6 +161,8 @@ class Loop:
                 if save is not None and now - last_saved > CHECKPOINT_SECONDS:
                     self._save(save)
                     last_saved = now
+                if deadline is not None and now > deadline:
+                    break
         except KeyboardInterrupt:
             if save is not None and self.between_epochs:  # half an epoch cannot be resumed
                 self._save(save)
@@ -249,7 +272,7 @@ class Loop:
             raise CheckpointError(f"The checkpoint does not fit this network: {error}.") from error
 
 
-def penalty_of(optimizer: torch.optim.Optimizer) -> float:
+def penalty_of(optimizer: Optimizer) -> float:
     """Return Σ ½·weight_decay·‖W‖², whose gradient is what the optimizer adds."""
     return float(
         sum(

@@ -73,7 +73,7 @@ def train_network(
     """
     graph, settings = prepared.graph, prepared.settings
     threads = threads or (None if saved is None else saved[0]["threads"])
-    with torch_threads(threads or _default_threads(prepared)), torch.random.fork_rng(devices=[]):
+    with torch_threads(threads or default_threads(prepared)), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         watched = np.empty(0, dtype=np.int64) if watch is None else watch
         nodes, labels, found = split.train, graph.labels[split.train], split.notes
@@ -91,7 +91,7 @@ def train_network(
             loop.restore(*saved)
         trained = loop.run(progress=progress, observer=observer, save=save)
         weights = {name: tensor.numpy() for name, tensor in trained.weights.items()}
-        probabilities = _probabilities(prepared, weights)
+        probabilities = network_output(prepared, weights)
         if not np.isfinite(probabilities).all():
             raise GraphError(
                 "Training diverged: the features are too large for these settings, or the "
@@ -138,9 +138,10 @@ def network_probabilities(
     return probabilities
 
 
-def _probabilities(
+def network_output(
     prepared: PreparedNetwork, weights: dict[str, NDArray[np.float32]]
 ) -> NDArray[np.float32]:
+    """Return class probabilities of the prepared graph, shape (n, c); NaN without weights."""
     if not weights:
         return np.full(1, np.nan, dtype=np.float32)
     classes = len(prepared.graph.classes)
@@ -153,7 +154,7 @@ def _probabilities(
     return probabilities
 
 
-def _default_threads(prepared: PreparedNetwork) -> int:
+def default_threads(prepared: PreparedNetwork) -> int:
     """One thread while a product takes about a millisecond: more would wait for each other."""
     work = prepared.operator.nnz * prepared.settings.hidden
     return 1 if work < 50_000_000 else torch.get_num_threads()

@@ -1,0 +1,315 @@
+"""``auto``, the default: label spreading, a linear model, networks, and what they say together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphheat.checks import check_flag, check_number
+from graphheat.graph import Graph
+from graphheat.linear import grid, spreading
+from graphheat.linear.averaged import fit_averaged
+from graphheat.linear.spreading import SpreadingSettings, fit_spreading
+from graphheat.progress import Progress, tell
+from graphheat.recipes.ensemble_recipe import EnsembleSettings, fit_ensemble
+from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
+from graphheat.recipes.stacking import stacked_weights
+from graphheat.runs import Run
+from graphheat.runs.combined_run import LEAST, CombinedRun, Stage
+from graphheat.suitability import warnings_of
+
+# What stages are expected to count for where labels cannot tell: networks as much as linear models.
+EXPECTED = {"spreading": 0.0, "linear": 0.5, "ensemble": 0.5}
+ALONE = 1.0  # of a stage that there is no other beside
+HEAVY = 1.5e11  # multiply-adds of all epochs beyond which networks are left to those who ask
+
+
+@dataclass(frozen=True)
+class AutoSettings:
+    """What was asked for.
+
+    Attributes
+    ----------
+    ensemble
+        Settings of the networks, among them s and class_weight, which the linear models have too.
+    budget
+        Seconds after which no stage begins and networks stop where they are; None: none.
+    networks
+        Whether there are networks at all; None: unless the graph is very large.
+    """
+
+    ensemble: EnsembleSettings = field(default_factory=EnsembleSettings)
+    budget: float | None = None
+    networks: bool | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the settings as plain values, ready for JSON."""
+        own = {"recipe": "auto", "budget": self.budget, "networks": self.networks}
+        return {**self.ensemble.as_dict(), **own}
+
+
+class PreparedAuto(Prepared):
+    """Holds the stages that seeds share: those without networks."""
+
+    settings: AutoSettings
+
+    def __init__(self, graph: Graph, settings: AutoSettings, threads: int | None) -> None:
+        super().__init__(graph, settings, threads, warnings_of(graph))
+        self.shared: dict[tuple[str, bytes, int], tuple[Run, float]] = {}
+
+
+class AutoRecipe(Recipe):
+    """Stages, each usable at once, and judged by labels that it has not seen.
+
+    1. *Label spreading* by heat (:mod:`graphheat.linear.spreading`), which needs no features.
+    2. *Linear*: ridge classifiers on diffused features, averaged
+       (:mod:`graphheat.linear.averaged`).
+    3. *Networks*: an ensemble with consistency regularisation
+       (:mod:`graphheat.training.ensemble`), where there are features and torch.
+
+    The answer is p ∝ Π_k p_k^{w_k}, with weights w fitted to the validation labels or, without
+    any, to out-of-fold predictions of the training labels (:mod:`graphheat.recipes.stacking`).
+    """
+
+    name = "auto"
+    title = "GraphHeat auto"
+    reference = (
+        "Wolpert, Stacked Generalization, Neural Networks 1992; and those of its stages, recipes "
+        "'spreading', 'linear' and 'ensemble'"
+    )
+    brief: Mapping[str, Any] = MappingProxyType({"max_epochs": 3})
+
+    def settings(
+        self,
+        graph: Graph,
+        *,
+        budget: float | None = None,
+        networks: bool | None = None,
+        **changes: Any,
+    ) -> AutoSettings:
+        """Return the settings: budget, networks, s, class_weight, and those of the networks."""
+        if budget is not None:
+            budget = check_number(budget, "budget", "fit", 0.0, float("inf"))
+        if networks is not None:
+            networks = check_flag(networks, "networks", "fit")
+        return AutoSettings(EnsembleSettings.checked(graph, **changes), budget, networks)
+
+    def prepare(
+        self,
+        graph: Graph,
+        settings: AutoSettings,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> PreparedAuto:
+        """Check the graph, and whether heat will probably hurt on it."""
+        graph.completed_split(0, hold_out=False)
+        return PreparedAuto(graph, settings, checked_threads(threads))
+
+    def train(
+        self,
+        prepared: PreparedAuto,
+        seed: int,
+        *,
+        state: State,
+        progress: Progress | None,
+        **options: Any,
+    ) -> CombinedRun:
+        """Go through the stages; an interrupt or the end of the budget keeps what there is."""
+        answer = _Answer(prepared, seed, state, progress)
+        for stage in (answer.spread, answer.fit_linear, answer.train_networks):
+            try:
+                stage()
+            except KeyboardInterrupt:
+                if not answer.stages:
+                    raise
+                answer.notes.append("Interrupted: the answer is that of the stages so far.")
+                break
+        return answer.combined()
+
+
+class _Answer:
+    """The stages of one seed's run, as far as they have come."""
+
+    def __init__(
+        self, prepared: PreparedAuto, seed: int, state: State, progress: Progress | None
+    ) -> None:
+        self.prepared, self.seed, self.state, self.progress = prepared, seed, state, progress
+        self.graph, self.settings = prepared.graph, prepared.settings
+        self.split = self.graph.completed_split(seed, hold_out=False)
+        self.began = time.monotonic()
+        self.stages: list[tuple[Run, float]] = []  # and the seconds at which each was there
+        self.notes: list[str] = []
+
+    def spread(self) -> None:
+        """Spread the labels."""
+        self._shared("spreading", spreading.MOST_LABELS, self._spread)
+
+    def _spread(self) -> Run:
+        return fit_spreading(
+            self.graph, self.split, SpreadingSettings(), seed=self.seed,
+            threads=self.prepared.threads,
+        )  # fmt: skip
+
+    def fit_linear(self) -> None:
+        """Fit the linear models, where there are features and time."""
+        if self.graph.features is None:
+            self.notes.append("There are no features: labels are spread by heat alone.")
+        elif not self._late("Linear models"):
+            self._shared("linear", grid.MOST_LABELS, self._fit_linear)
+
+    def _fit_linear(self) -> Run:
+        return fit_averaged(
+            self.graph, self.split, self.settings.ensemble.linear, seed=self.seed,
+            threads=self.prepared.threads, progress=self.progress,
+        )  # fmt: skip
+
+    def train_networks(self) -> None:
+        """Train the networks, where there are features, torch and time."""
+        linear = self.stages[-1][0]
+        if linear.recipe != "linear" or self.settings.networks is False:
+            return
+        assert isinstance(linear, CombinedRun)
+        if find_spec("torch") is None:
+            self.notes.append(
+                "torch is not installed, so there are no networks: pip install 'graphheat[nn]'."
+            )
+            return
+        if self._late("Networks"):
+            return
+        network = self.settings.ensemble.chosen(linear)
+        if self.settings.networks is None and self._work(network) > HEAVY:
+            self.notes.append(
+                "The graph is too large for networks in the time that people wait: pass "
+                "networks=True (--set networks=yes) to have them trained all the same."
+            )
+            return
+        budget = self.settings.budget
+        run = fit_ensemble(
+            self.graph,
+            self.split,
+            self.settings.ensemble,
+            linear,
+            self.seed,
+            threads=self.prepared.threads,
+            save=self.state.save,
+            saved=self.state.saved,
+            deadline=None if budget is None else self.began + budget,
+            progress=self.progress,
+        )
+        self._add(run)
+
+    def _work(self, network: Any) -> float:
+        """Return the multiply-adds of all epochs, roughly: heat there and back, and features."""
+        features: Any = self.graph.features
+        columns = 4 * network.views * (network.hidden + len(self.graph.classes))
+        heat = 4.0 * (self.graph.adjacency.nnz + self.graph.n) * columns * 2
+        width = 4 * 2 * network.hidden
+        entries = features.nnz if hasattr(features, "nnz") else features.size
+        return float(network.max_epochs * (heat + 3.0 * entries * width))
+
+    def combined(self) -> CombinedRun:
+        """Return what the stages say together."""
+        runs = [run for run, _ in self.stages]
+        by, shown, codes = self._judged(runs)
+        weights = _weights(runs, shown, codes)
+        stages = tuple(
+            Stage(run.recipe, round(at, 3), *_score(p, codes), round(float(weight), 4))
+            for (run, at), p, weight in zip(self.stages, shown, weights, strict=True)
+        )
+        best = max(range(len(runs)), key=lambda k: weights[k])
+        own_notes = dict.fromkeys(note for run in runs for note in run.notes)
+        return CombinedRun.of(
+            runs,
+            weights,
+            recipe="auto",
+            settings=self.settings,
+            seed=self.seed,
+            stages=stages,
+            judged_by=by,
+            best_epoch=runs[best].best_epoch,
+            seconds=time.monotonic() - self.began,
+            search=next((run.search for run in runs if run.search is not None), None),
+            notes=(*self.split.notes, *own_notes, *self.notes, *self.prepared.notes),
+            source=dict(self.state.source or {}),
+        )
+
+    def _judged(
+        self, runs: list[Run]
+    ) -> tuple[str, list[NDArray[np.floating[Any]]], NDArray[np.int64]]:
+        """Return which labels judge, each run's probabilities of those nodes, and the labels."""
+        val, train = self.split.val, np.sort(self.split.train)
+        if len(val):
+            return "validation", [run.probabilities[val] for run in runs], self.graph.labels[val]
+        shown = [
+            np.full((len(train), len(run.classes)), np.nan)
+            if run.out_of_fold is None
+            else run.out_of_fold
+            for run in runs
+        ]
+        codes = self.graph.labels[train]
+        seen = any(np.isfinite(p).all(axis=1).any() for p in shown)
+        return "out-of-fold" if seen else "", shown, codes
+
+    def _shared(self, name: str, most: int, make: Callable[[], Run]) -> None:
+        """Add a stage that other seeds of the same split have, too.
+
+        Where there are more than ``most`` labels, the seed decides which of them choose.
+        """
+        drawn = self.seed if len(self.split.train) > most else -1
+        key = name, self.split.codes().tobytes(), drawn
+        if key in self.prepared.shared:
+            self.stages.append(self.prepared.shared[key])
+            return
+        self._add(make())
+        self.prepared.shared[key] = self.stages[-1]
+
+    def _add(self, run: Run) -> None:
+        at = time.monotonic() - self.began
+        self.stages.append((run, at))
+        by, shown, codes = self._judged([run])
+        accuracy, _ = _score(shown[0], codes)
+        judged = {"validation": "validation labels", "out-of-fold": "labels left out"}
+        right = "" if accuracy is None else f", {100 * accuracy:.0f} % of the {judged[by]} right"
+        tell(self.progress, f"{at:6.1f} s  {run.recipe}{right}")
+        if self.state.stage is not None:
+            self.state.stage(run)
+
+    def _late(self, what: str) -> bool:
+        budget = self.settings.budget
+        late = budget is not None and time.monotonic() - self.began > budget
+        if late:
+            self.notes.append(f"{what} were left out: the budget of {budget:g} s was used up.")
+        return late
+
+
+def _weights(
+    runs: list[Run], shown: list[NDArray[np.floating[Any]]], codes: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    prior = np.array([EXPECTED[run.recipe] for run in runs])
+    if prior.sum() == 0:
+        prior[-1] = ALONE
+    prior /= prior.sum()
+    return stacked_weights(shown, codes, prior)
+
+
+def _score(
+    p: NDArray[np.floating[Any]], codes: NDArray[np.int64]
+) -> tuple[float | None, float | None]:
+    """Return accuracy and mean cross-entropy of the rows that are there."""
+    held = np.isfinite(p).all(axis=1)
+    if not held.any():
+        return None, None
+    right = p[held].argmax(axis=1) == codes[held]
+    losses = -np.log(np.maximum(p[held, :][np.arange(held.sum()), codes[held]], LEAST))
+    return float(right.mean()), float(losses.mean())
+
+
+AUTO = AutoRecipe()

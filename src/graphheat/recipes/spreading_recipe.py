@@ -1,0 +1,58 @@
+"""The spreading recipe: heat and labels alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from graphheat.errors import ParameterError
+from graphheat.graph import Graph
+from graphheat.linear.spreading import SpreadingRun, SpreadingSettings, fit_spreading
+from graphheat.progress import Progress
+from graphheat.recipes.recipe import Prepared, Recipe, State
+
+
+class SpreadingRecipe(Recipe):
+    """Labels spread by heat; no features are needed, and none are looked at.
+
+    See :mod:`graphheat.linear.spreading`.
+    """
+
+    name = "spreading"
+    title = "Heat label spreading"
+    reference = (
+        "Zhou, Bousquet, Lal et al., Learning with Local and Global Consistency, NeurIPS 2004 "
+        "(with heat for its diffusion)"
+    )
+    brief: Mapping[str, Any] = MappingProxyType({"s": 10.0})
+
+    def settings(self, graph: Graph, **changes: Any) -> SpreadingSettings:
+        """Return the settings: s, a value or ``"auto"``."""
+        if changes.pop("eps", "recipe") != "recipe":
+            raise ParameterError("The spreading recipe diffuses without a matrix and has no eps.")
+        return SpreadingSettings.checked(**changes)
+
+    def train(
+        self,
+        prepared: Prepared,
+        seed: int,
+        *,
+        state: State,
+        progress: Progress | None,
+        **options: Any,
+    ) -> SpreadingRun:
+        """Spread the labels."""
+        run = fit_spreading(
+            prepared.graph,
+            prepared.graph.completed_split(seed, hold_out=False),
+            prepared.settings,
+            seed=seed,
+            threads=prepared.threads,
+            progress=progress,
+        )
+        return replace(run, source=dict(state.source or {}))
+
+
+SPREADING = SpreadingRecipe()

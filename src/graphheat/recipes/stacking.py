@@ -1,0 +1,81 @@
+"""Weights of stages that answer together, fitted to labels that none of them has learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from graphheat.calibration.temperature import fit_log_scale
+from graphheat.runs.combined_run import LEAST
+
+Array = NDArray[np.float64]
+
+DEVIATION = 0.5  # of a weight from its prior mean
+LEAST_WEIGHT = 0.02  # below this a stage is left out: it would cost time and explain nothing
+
+
+def stacked_weights(
+    probabilities: Sequence[NDArray[np.floating[Any]]],
+    codes: NDArray[np.int64],
+    prior: Array,
+) -> Array:
+    """Return w ≥ 0 for p ∝ Π_k p_k^{w_k}, shape (k,).
+
+    Stacking (Wolpert 1992) in the log-linear form: the mean cross-entropy of the labels is convex
+    in w, and a Gaussian prior around ``prior`` decides where there are few of them. Each stage is
+    first made as sure as it is right, so that the prior means the same for all. The sum of w is the
+    sharpness of the whole, so that what is found is calibrated on the same labels.
+
+    Parameters
+    ----------
+    probabilities
+        Of each stage for the same nodes, shape (N, c); rows with NaN are passed over.
+    codes
+        Their classes, shape (N,).
+    prior
+        The weights that are expected, shape (k,).
+
+    Notes
+    -----
+    *Deterministic*: yes. *Cost*: milliseconds.
+
+    Examples
+    --------
+    >>> sure, lost = np.array([[0.9, 0.1], [0.1, 0.9]] * 20), np.full((40, 2), 0.5)
+    >>> w = stacked_weights([sure, lost], np.array([0, 1] * 20), np.array([0.5, 0.5]))
+    >>> bool(w[0] > 1)
+    True
+    """
+    stacked = np.stack([np.asarray(p, dtype=np.float64) for p in probabilities])
+    held = np.isfinite(stacked).all(axis=(0, 2))
+    logs = np.log(np.maximum(stacked[:, held], LEAST))
+    known, rows = codes[held], np.arange(int(held.sum()))
+    if not len(known):
+        return prior
+    sharpness = np.exp(
+        [fit_log_scale(p, known, bounds=(-3.0, 3.0), accuracy=1e-3).log_scale for p in logs]
+    )
+    logs *= sharpness[:, None, None]
+
+    def value_and_gradient(w: Array) -> tuple[float, Array]:
+        said = log_softmax(np.tensordot(w, logs, 1), axis=1)
+        expected = (np.exp(said) * logs).sum(axis=2)  # (k, N)
+        apart = (w - prior) / DEVIATION
+        loss = -float(said[rows, known].mean()) + float(apart @ apart) / (2 * len(known))
+        gradient = (expected - logs[:, rows, known]).mean(axis=1)
+        return loss, gradient + apart / (DEVIATION * len(known))
+
+    found = minimize(
+        value_and_gradient,
+        np.maximum(prior, 1e-3),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, None)] * len(prior),
+    ).x
+    kept = np.where(found < LEAST_WEIGHT * found.sum(), 0.0, found * sharpness)
+    return kept if kept.any() else prior

@@ -1,0 +1,93 @@
+"""What commands say of what they read, and the options of readers in the shell."""
+
+import json
+
+import pandas as pd
+import pytest
+from helpers.command import call, invoke
+
+EDGES = "source,target,year\nann,bob,2019\nbob,cat,2021\ncat,dan,2021\n"
+NODES = "id,label,age,fruit\nann,x,31,fig\nbob,y,,kiwi\ncat,x,28,fig\ndan,y,3,kiwi\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.csv").write_text(EDGES)
+    (tmp_path / "n.csv").write_text(NODES)
+    return tmp_path
+
+
+COMMANDS = [
+    ("info", "e.csv", "--nodes", "n.csv"),
+    ("info", "e.csv", "--nodes", "n.csv", "--json"),
+    ("neighbors", "e.csv", "ann", "-s", "1", "--nodes", "n.csv"),
+    ("kernel", "e.csv", "-s", "1", "--plan", "--nodes", "n.csv"),
+    ("fit", "e.csv", "--nodes", "n.csv", "--recipe", "linear", "--json"),
+    ("explore", "e.csv", "--nodes", "n.csv", "--out", "page.html"),
+]
+
+
+@pytest.mark.parametrize("args", COMMANDS, ids=lambda args: args[0])
+def test_every_command_that_reads_says_what_it_took_for_what(args):
+    lines = call(*args).stderr.splitlines()
+    assert lines[:3] == [
+        "e.csv: 'source' and 'target' are the ends of an edge, every weight is 1; "
+        "left out: 'year'.",
+        "n.csv: 'id' is the id, 'label' the label, 2 columns are features ('age' number, "
+        "'fruit' category).",
+        "1 values are missing, of 'age' (1): filled in, and marked by a feature '… is missing'.",
+    ]
+
+
+def test_bundled_graphs_need_no_account():
+    assert call("info", "karate").stderr == ""
+
+
+def test_info_shows_columns_and_their_kinds():
+    shown = call("info", "e.csv", "--nodes", "n.csv").stdout
+    assert "category" in shown
+    assert "2 values: fig, kiwi" in shown
+    told = json.loads(call("info", "e.csv", "--nodes", "n.csv", "--json").stdout)
+    assert [column["kind"] for column in told["columns"]] == ["number", "category"]
+    assert len(told["account"]) == 2
+    words = ("--kind", "age=category", "--kind", "fruit=skip", "--weight-column", "year")
+    said = json.loads(call("info", "e.csv", "--nodes", "n.csv", "--json", *words).stdout)
+    assert [column["kind"] for column in said["columns"]] == ["category", "skip"]
+    assert said["features"] == 3 + 1
+    assert said["weighted"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--missing", "error"), "Column 'age' of n.csv must have a value in every row"),
+        (("--kind", "age=colour"), "The kind of column 'age' must be one of number"),
+        (("--kind", "age"), "'age' is not COLUMN=KIND."),
+        (("--kind", "size=text"), "no feature: 'size'"),
+    ],
+)
+def test_options_of_readers(options, words):
+    result = invoke("info", "e.csv", "--nodes", "n.csv", *options)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_parquet_and_databases_in_the_shell():
+    pytest.importorskip("pyarrow")
+    pd.read_csv("e.csv").to_parquet("e.parquet")
+    pd.read_csv("n.csv").to_parquet("n.parquet")
+    words = ("--recipe", "linear", "--json", "--out")
+    call("fit", "e.csv", "--nodes", "n.csv", *words, "one")
+    call("fit", "e.parquet", "--nodes", "n.parquet", *words, "two")
+    one, two = (pd.read_csv(f"{out}/predictions.csv") for out in ("one", "two"))
+    pd.testing.assert_frame_equal(one, two)
+    from contextlib import closing
+    from sqlite3 import connect
+
+    with closing(connect("shop.db")) as base:
+        pd.read_csv("e.csv").to_sql("edges", base, index=False)
+        pd.read_csv("n.csv").to_sql("nodes", base, index=False)
+    shown = json.loads(call("info", "shop.db::edges", "--nodes", "shop.db::nodes", "--json").stdout)
+    assert shown["features"] == 4
+    assert "is neither a file nor a bundled graph" in invoke("info", "none.db::edges").stderr

@@ -1,0 +1,130 @@
+"""Weights of stages: the least loss with a prior, found by gradients."""
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+from scipy.special import log_softmax, softmax
+
+from graphheat.recipes import stacking
+from graphheat.recipes.stacking import DEVIATION, LEAST_WEIGHT, stacked_weights
+
+RANDOM = np.random.default_rng(0)
+HALVES = np.array([0.5, 0.5])
+
+
+def stage(codes, skill, sharpness=1.0, noise=RANDOM):
+    """Return probabilities that know the classes as well as ``skill`` says, shape (N, c)."""
+    logits = skill * np.eye(3)[codes] + noise.gumbel(size=(len(codes), 3))
+    return softmax(sharpness * logits, axis=1)
+
+
+def objective_of(monkeypatch, stages, codes, prior):
+    """Return what is minimised, as a function of w that gives value and gradient."""
+    held = []
+
+    def caught(function, start, **options):
+        held.append(function)
+        return real(function, start, **options)
+
+    real = stacking.minimize
+    monkeypatch.setattr(stacking, "minimize", caught)
+    stacked_weights(stages, codes, prior)
+    return held[0]
+
+
+CODES = RANDOM.integers(0, 3, 120)
+STAGES = [stage(CODES, skill) for skill in (1.0, 2.0, 3.0)]
+PRIOR = np.array([0.0, 0.5, 0.5])
+
+
+def test_the_gradient_is_that_of_finite_differences(monkeypatch):
+    objective = objective_of(monkeypatch, STAGES, CODES, PRIOR)
+
+    def value(w):
+        return objective(w)[0]
+
+    for w in (PRIOR, np.array([0.1, 0.7, 1.9]), np.array([2.0, 0.0, 0.3])):
+        _, gradient = objective(w)
+        expected = approx_fprime(w, value, 1e-7)
+        np.testing.assert_allclose(gradient, expected, atol=1e-5)
+
+
+def test_the_loss_is_convex(monkeypatch):
+    objective = objective_of(monkeypatch, STAGES, CODES, PRIOR)
+    for _ in range(30):
+        one, other = RANDOM.uniform(0, 3, (2, 3))
+        between = objective((one + other) / 2)[0]
+        assert between <= (objective(one)[0] + objective(other)[0]) / 2 + 1e-12
+
+
+def test_no_other_weights_are_better():
+    found = stacked_weights(STAGES, CODES, PRIOR)
+
+    def loss(w):
+        logs = sum(weight * np.log(p) for weight, p in zip(w, STAGES, strict=True))
+        return -log_softmax(logs, axis=1)[np.arange(120), CODES].mean()
+
+    # With 120 labels the prior moves weights, but hardly the loss.
+    for _ in range(200):
+        other = np.maximum(found + RANDOM.normal(scale=0.3, size=3), 0)
+        assert loss(found) <= loss(other) + 0.01
+    assert loss(found) < min(loss(alone) for alone in np.eye(3))
+
+
+def test_a_stage_that_knows_nothing_counts_for_next_to_nothing():
+    codes = RANDOM.integers(0, 3, 2000)
+    lost = softmax(RANDOM.normal(size=(2000, 3)), axis=1)
+    found = stacked_weights([stage(codes, 3.0), lost], codes, HALVES)
+    assert found[1] < 0.05 * found[0]
+
+
+def test_few_labels_leave_the_prior():
+    found = stacked_weights([stage(CODES[:2], 2.0), stage(CODES[:2], 2.0)], CODES[:2], HALVES)
+    calibrated = found / found.sum()
+    assert (calibrated > LEAST_WEIGHT).all()
+    assert np.abs(calibrated - 0.5).max() < DEVIATION
+
+
+def test_two_stages_that_say_the_same_share_the_weight():
+    p = stage(CODES, 2.0)
+    found = stacked_weights([p, p], CODES, HALVES)
+    assert found[0] == pytest.approx(found[1], rel=1e-3)
+
+
+def test_the_sum_of_the_weights_calibrates():
+    # A stage three times too sure is taken back by as much.
+    codes = RANDOM.integers(0, 3, 4000)
+    p = stage(codes, 2.0)
+    sure = softmax(3.0 * np.log(p), axis=1)
+    plain, blunted = (stacked_weights([each], codes, np.array([1.0]))[0] for each in (p, sure))
+    assert blunted == pytest.approx(plain / 3, rel=0.01)
+
+
+def test_no_weight_is_negative_even_for_a_stage_that_is_wrong_on_purpose():
+    codes = RANDOM.integers(0, 3, 500)
+    wrong = stage((codes + 1) % 3, 3.0)
+    found = stacked_weights([stage(codes, 2.0), wrong], codes, HALVES)
+    assert found[0] > 0 and found[1] == 0
+
+
+def test_rows_that_a_stage_has_no_prediction_for_are_passed_over():
+    holes = [p.copy() for p in STAGES]
+    holes[0][:10] = np.nan
+    holes[2][20:25] = np.nan
+    kept = np.setdiff1d(np.arange(120), [*range(10), *range(20, 25)])
+    found = stacked_weights(holes, CODES, PRIOR)
+    expected = stacked_weights([p[kept] for p in STAGES], CODES[kept], PRIOR)
+    assert np.array_equal(found, expected)
+
+
+def test_without_a_label_the_prior_is_the_answer():
+    nothing = np.full((3, 2), np.nan)
+    assert stacked_weights([nothing, nothing], np.zeros(3, dtype=int), HALVES) is HALVES
+    empty = np.empty((0, 2))
+    assert stacked_weights([empty, empty], np.empty(0, dtype=int), HALVES) is HALVES
+
+
+def test_probabilities_of_exactly_0_are_finite():
+    certain = np.eye(3)[CODES]
+    certain[0] = np.roll(certain[0], 1)
+    assert np.isfinite(stacked_weights([certain, STAGES[0]], CODES, HALVES)).all()
