@@ -166,7 +166,8 @@ def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     table = []
     for graph, regime in dict.fromkeys((row["graph"], row["regime"]) for row in rows):
         here = [row for row in rows if (row["graph"], row["regime"]) == (graph, regime)]
-        line: dict[str, Any] = {"graph": graph, "labels": regime}
+        counted = len({row["split"] for row in here if row["system"] == "auto"})
+        line: dict[str, Any] = {"graph": graph, "labels": regime, "n": counted}
         for system in dict.fromkeys(row["system"] for row in here):
             mine = [row for row in here if row["system"] == system]
             accuracy, balanced = (

@@ -75,6 +75,7 @@ def test_a_mistake_is_one_line_and_debug_shows_the_traceback(tmp_path):
 
 
 def test_fit_raises_no_warning_and_speaks_on_standard_error_alone(tmp_path):
+    pytest.importorskip("torch")
     (tmp_path / "e.csv").write_text("source,target\na,b\nb,c\nc,d\n")
     (tmp_path / "n.csv").write_text("id,label,x\na,t,1\nb,u,2\nc,t,3\nd,u,4\n")
     done = run(

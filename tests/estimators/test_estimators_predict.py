@@ -226,6 +226,7 @@ def test_parameters_survive_get_params_set_params_and_clone():
 
 
 def test_an_int_random_state_repeats_and_none_does_not():
+    pytest.importorskip("torch")
     first, second = (model().fit(GRAPH).probabilities_ for _ in range(2))
     assert np.array_equal(first, second)
     first, second = (model(random_state=None).fit(GRAPH).probabilities_ for _ in range(2))
@@ -233,6 +234,7 @@ def test_an_int_random_state_repeats_and_none_does_not():
 
 
 def test_a_random_state_is_drawn_from():
+    pytest.importorskip("torch")
     states = [np.random.RandomState(5) for _ in range(2)]
     first, second = (model(random_state=state).fit(GRAPH) for state in states)
     assert np.array_equal(first.probabilities_, second.probabilities_)
@@ -254,6 +256,7 @@ def test_own_validation_labels_are_said_in_the_run(fitted):
 
 
 def test_the_default_says_what_each_stage_brought(fitted):
+    pytest.importorskip("torch")
     stages = fitted.run_.stages
     assert [stage.name for stage in stages] == ["spreading", "linear", "ensemble"]
     assert fitted.run_.judged_by == "out-of-fold"

@@ -44,6 +44,7 @@ def predicted_scores(run, graph):
 
 
 def test_stages_come_in_order_and_each_is_judged():
+    pytest.importorskip("torch")
     run = fitted()
     assert isinstance(run, CombinedRun)
     assert names(run) == ["spreading", "linear", "ensemble"]
@@ -110,6 +111,7 @@ def test_each_stage_is_handed_out_as_soon_as_it_is_there():
 
 
 def test_each_stage_is_told_in_a_line():
+    pytest.importorskip("torch")
     lines = []
 
     class Listener:
@@ -129,6 +131,7 @@ def test_weights_calibrate_so_no_temperature_is_learned():
 
 
 def test_the_run_survives_its_file_with_its_stages(tmp_path):
+    pytest.importorskip("torch")
     run = fitted()
     run.save(tmp_path / "run.safetensors")
     back = CombinedRun.load(tmp_path / "run.safetensors")
@@ -156,6 +159,7 @@ def test_without_torch_there_are_no_networks_and_a_note_says_so(monkeypatch):
 
 
 def test_networks_can_be_left_out_or_insisted_on(monkeypatch):
+    pytest.importorskip("torch")
     assert names(fit(GRAPH, networks=False, **BRIEF)) == ["spreading", "linear"]
     monkeypatch.setattr("graphheat.recipes.auto_recipe.HEAVY", 1.0)
     large = fit(GRAPH, **BRIEF)
@@ -172,6 +176,7 @@ def test_a_budget_of_nothing_keeps_label_spreading_and_says_so():
 
 
 def test_a_budget_stops_networks_where_they_are(monkeypatch):
+    pytest.importorskip("torch")
     clock = iter(range(100_000))
     monkeypatch.setattr("graphheat.recipes.auto_recipe.time.monotonic", lambda: 0.01 * next(clock))
     run = fit(GRAPH, budget=0.3, max_epochs=500, threads=1)
@@ -181,6 +186,9 @@ def test_a_budget_stops_networks_where_they_are(monkeypatch):
 
 @pytest.mark.parametrize("stage", ["fit_averaged", "fit_ensemble"])
 def test_an_interrupt_keeps_the_stages_so_far(monkeypatch, stage):
+    if stage == "fit_ensemble":
+        pytest.importorskip("torch")
+
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
@@ -201,6 +209,7 @@ def test_an_interrupt_before_the_first_stage_is_an_interrupt(monkeypatch):
 
 
 def test_one_label_per_class():
+    pytest.importorskip("torch")
     train = [int(np.flatnonzero(GRAPH.labels == code)[0]) for code in range(3)]
     run = fit(GRAPH.with_split(train=train), **BRIEF)
     assert names(run) == ["spreading", "linear", "ensemble"]
@@ -212,6 +221,7 @@ def test_one_label_per_class():
 
 
 def test_a_seed_decides_the_run():
+    pytest.importorskip("torch")
     again = fit(GRAPH, **BRIEF)
     assert np.array_equal(again.probabilities, fitted().probabilities)
     assert np.array_equal(again.weights, fitted().weights)

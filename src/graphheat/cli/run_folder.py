@@ -90,19 +90,23 @@ def write_labels(folder: Path, run: Run) -> None:
 def write_run(folder: Path, run: Run, metrics: dict[str, Any]) -> None:
     """Write predictions, metrics, what was tried or learned, and pictures beside the checkpoint."""
     write_labels(folder, run)
-    import pandas
-
-    from graphheat import plot
-
     if run.history:
+        import pandas
+
+        from graphheat import plot
+
         history = pandas.DataFrame({name: run.history[name] for name in HISTORY_COLUMNS})
         history.insert(0, "epoch", range(1, run.epochs + 1))
         write_csv(folder / "history.csv", history)
         plot.save(plot.training_curve(run), folder / "training.png")
     if run.search is not None and len(run.search):
+        from graphheat import plot
+
         write_csv(folder / "path.csv", run.search.frame())
         plot.save(plot.path(run), folder / "path.png")
     if len(run.members("test")):
+        from graphheat import plot
+
         plot.save(plot.reliability(run), folder / "reliability.png")
     write_metrics(folder, {**metrics, "calibration": run.calibration_report()})
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn import metrics
 
 from graphheat import calibration
 from graphheat.errors import ParameterError
@@ -55,6 +54,8 @@ def confusion_matrix(run: Run, split: str = "test", ax: Axes | None = None) -> A
     size = 1.6 + 0.62 * len(run.classes)
     ax = new_axes(size + 1.5, size) if ax is None else ax
     members = run.members(split)
+    from sklearn import metrics  # half a second that other pictures do without
+
     counts = metrics.confusion_matrix(
         run.labels[members], run.predicted[members], labels=range(len(run.classes))
     )

@@ -236,7 +236,6 @@ class _Answer:
             judged_by=by,
             best_epoch=runs[best].best_epoch,
             seconds=time.monotonic() - self.began,
-            search=next((run.search for run in runs if run.search is not None), None),
             notes=(*self.split.notes, *own_notes, *self.notes, *self.prepared.notes),
             source=dict(self.state.source or {}),
         )
