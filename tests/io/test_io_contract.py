@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from graphheat.errors import FileFormatError, GraphHeatError, MissingPathError, ParameterError
 from graphheat.graph import Graph
 from graphheat.io import FORMATS, read_graph
-from graphheat.io.sources import TABLES
 from graphheat.io.table_options import GraphOptions, option_names
+from graphheat.io.table_sources import TABLES
 
 ONCE = [HealthCheck.function_scoped_fixture]
 

@@ -12,7 +12,7 @@ from helpers.sentences import refusal
 
 from graphheat.errors import MissingDependencyError
 from graphheat.graph import Graph
-from graphheat.io import read_csv, read_graph, sources
+from graphheat.io import read_csv, read_graph, table_sources
 
 N = 40
 RNG = np.random.default_rng(3)
@@ -187,7 +187,7 @@ def test_a_zstd_file_that_ends_early(tmp_path):
 
 
 def test_a_library_that_is_not_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources.importlib, "import_module", no_module)
+    monkeypatch.setattr(table_sources.importlib, "import_module", no_module)
     (tmp_path / "edges.parquet").write_bytes(b"PAR1")
     with pytest.raises(MissingDependencyError, match=r"edges.parquet needs pyarrow: pip install"):
         read_graph(tmp_path / "edges.parquet")

@@ -8,8 +8,8 @@ from typing import Any, get_args
 
 import click
 
+from graphheat.features.feature_schema import Missing
 from graphheat.features.numerals import Decimal
-from graphheat.features.schema import Missing
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import Duplicates, SelfLoops, Symmetrize
 
@@ -123,7 +123,7 @@ def open_graph(source: dict[str, Any]) -> Graph:
     from graphheat.cli import display
     from graphheat.errors import MissingPathError
     from graphheat.io import read_graph
-    from graphheat.io.sources import split_part
+    from graphheat.io.table_sources import split_part
 
     options = dict(source)
     name = options.pop("graph")

@@ -1,8 +1,8 @@
 """Features as a model's input: columns of a table by kind, scaled by row or by column; no torch."""
 
+from graphheat.features.feature_schema import Encoded, FeatureSchema, apply_schema
 from graphheat.features.recoding import recoded
 from graphheat.features.scaling import Scaling, ScalingKind, scaling_kind, suitable_scaling
-from graphheat.features.schema import Encoded, FeatureSchema, apply_schema
 
 __all__ = [
     "Encoded",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphheat.errors import GraphError
-from graphheat.features.columns import (
+from graphheat.features.feature_columns import (
     BooleanColumn,
     CategoryColumn,
     FeatureColumn,
@@ -16,7 +16,7 @@ from graphheat.features.columns import (
     TextColumn,
     stacked,
 )
-from graphheat.features.schema import Encoded, FeatureSchema, listed
+from graphheat.features.feature_schema import Encoded, FeatureSchema, listed
 from graphheat.graph import Graph
 
 

@@ -19,7 +19,6 @@ from graphheat.io.feature_array import is_array, read_feature_array
 from graphheat.io.feature_file import match_features
 from graphheat.io.node_features import encode_nodes
 from graphheat.io.node_table import ID_NAMES, LABEL_NAMES, NodeTable, accounts, read_nodes
-from graphheat.io.sources import stem
 from graphheat.io.table_options import (
     ColumnOptions,
     EdgeColumnOptions,
@@ -29,6 +28,7 @@ from graphheat.io.table_options import (
     check_names,
     chosen,
 )
+from graphheat.io.table_sources import stem
 from graphheat.io.written import as_integers, is_unnamed, named
 
 

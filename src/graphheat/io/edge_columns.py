@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 from typing import Any, NamedTuple
 
 from graphheat.errors import FileFormatError, GraphError, ParameterError
-from graphheat.io.sources import Table
+from graphheat.io.table_sources import Table
 from graphheat.io.written import is_integer, is_number, is_row_index, named, row_indices
 
 SOURCE = ("source", "src", "from", "u", "node1", "node_1", "id1", "id_1", "source_id", "start")

@@ -13,8 +13,8 @@ from graphheat.features.cells import cells as by_value
 from graphheat.features.kinds import Style, numbers_of
 from graphheat.features.numerals import reading
 from graphheat.io.edge_columns import has_header, named_columns, unnamed_columns
-from graphheat.io.sources import Table, open_table
 from graphheat.io.table_options import EdgeColumnOptions, Source
+from graphheat.io.table_sources import Table, open_table
 from graphheat.io.written import is_number, named
 
 
@@ -42,8 +42,8 @@ def read_edges(
     Parameters
     ----------
     source
-        A file or a frame, as for :func:`graphheat.io.sources.open_table`. In text, leading ``#`` or
-        ``%`` lines are comments.
+        A file or a frame, as for :func:`graphheat.io.table_sources.open_table`. In text, leading
+        ``#`` or ``%`` lines are comments.
     known
         The ids of a node table, which help to tell a header from an edge.
     **options

@@ -12,8 +12,8 @@ from graphheat.errors import FileFormatError, GraphError, ParameterError
 from graphheat.io.feature_array import is_array, read_feature_array
 from graphheat.io.node_features import Beside
 from graphheat.io.node_table import read_node_table
-from graphheat.io.sources import open_table
 from graphheat.io.table_options import ColumnOptions
+from graphheat.io.table_sources import open_table
 from graphheat.io.written import named
 
 

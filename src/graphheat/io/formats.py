@@ -13,7 +13,6 @@ from graphheat.io.archive import existing_file
 from graphheat.io.csv import read_csv
 from graphheat.io.mtx import read_mtx
 from graphheat.io.npz import read_npz
-from graphheat.io.sources import TABLES, split_part, table_suffix
 from graphheat.io.table_options import (
     ArchiveOptions,
     EdgeListOptions,
@@ -23,6 +22,7 @@ from graphheat.io.table_options import (
     chosen,
     option_names,
 )
+from graphheat.io.table_sources import TABLES, split_part, table_suffix
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from graphheat.io.edges import read_edges
 from graphheat.io.feature_file import match_features
 from graphheat.io.node_features import Beside, encode_nodes
 from graphheat.io.node_table import read_node_table
-from graphheat.io.sources import open_table
 from graphheat.io.table_options import (
     ColumnOptions,
     EdgeColumnOptions,
@@ -26,6 +25,7 @@ from graphheat.io.table_options import (
     check_names,
     chosen,
 )
+from graphheat.io.table_sources import open_table
 from graphheat.io.written import named
 
 OF_THE_GRAPH = ("split", "columns", "categorical", "kinds", "schema", "name")

@@ -14,8 +14,8 @@ from graphheat.errors import FileFormatError, GraphError, ParameterError
 from graphheat.features.cells import MISSING, Cells
 from graphheat.io.feature_array import is_array
 from graphheat.io.node_features import Beside, NodeFeatures
-from graphheat.io.sources import Table, open_table
 from graphheat.io.table_options import ColumnOptions, NodeOptions, Source, chosen, option_names
+from graphheat.io.table_sources import Table, open_table
 from graphheat.io.written import (
     as_integers,
     is_number,
@@ -97,7 +97,7 @@ def read_node_table(
     Parameters
     ----------
     source
-        A file or a frame, as for :func:`graphheat.io.sources.open_table`.
+        A file or a frame, as for :func:`graphheat.io.table_sources.open_table`.
     id, label, split, title
         Names of columns. By default ``id`` is a column named id, node, node_id or name, else the
         first; ``label`` one named label, class, y or target; ``split`` and ``title`` those of that

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, TypedDict
 
+from graphheat.features.feature_schema import FeatureSchema, Missing
 from graphheat.features.numerals import Decimal
-from graphheat.features.schema import FeatureSchema, Missing
 from graphheat.graph.adjacency import Duplicates, SelfLoops, Symmetrize
 
 PathLike = str | os.PathLike[str]

@@ -9,8 +9,8 @@ import numpy as np
 
 from graphheat.errors import GraphError
 from graphheat.features import FeatureSchema, recoded
-from graphheat.features.columns import NumberColumn
-from graphheat.features.schema import listed
+from graphheat.features.feature_columns import NumberColumn
+from graphheat.features.feature_schema import listed
 from graphheat.graph import Graph
 from graphheat.graph.feature_matrix import check_features
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from graphheat.checks import check_choice
 from graphheat.errors import GraphError
 from graphheat.features.cells import Cells, from_frame
-from graphheat.features.columns import (
+from graphheat.features.feature_columns import (
     FeatureColumn,
     column_from_dict,
     is_mixed,
