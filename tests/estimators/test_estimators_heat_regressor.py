@@ -166,7 +166,7 @@ def test_values_may_all_be_equal():
 
 def test_units_of_the_values_do_not_matter():
     one, other = HeatRegressor().fit(GRAPH, Y), HeatRegressor().fit(GRAPH, 1e6 * Y - 3e7)
-    assert other.predict() == pytest.approx(1e6 * one.predict() - 3e7, rel=1e-6)
+    assert other.predict() == pytest.approx(1e6 * np.asarray(one.predict()) - 3e7, rel=1e-6)
     assert other.deviations_ == pytest.approx(1e6 * one.deviations_, rel=1e-6)
 
 

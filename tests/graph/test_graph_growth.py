@@ -1,5 +1,7 @@
 """Tomorrow's nodes: a graph grown by nodes, edges and labels, and a run that labels it."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +15,7 @@ from graphheat.runs import checkpoint, load_run
 from graphheat.runs.combined_run import CombinedRun
 
 EDGES = {"source": ["ann", "bob"], "target": ["bob", "cat"]}
-PEOPLE = {
+PEOPLE: dict[str, Any] = {
     "id": ["ann", "bob", "cat", "dan"],
     "label": ["tea", "tea", None, "milk"],
     "split": ["train", "val", None, "test"],
@@ -21,7 +23,7 @@ PEOPLE = {
     "age": [31, 28, 3, 50],
     "fruit": ["apple", "banana", "cherry", "apple"],
 }
-NEW = {"fruit": ["cherry", "aardvark"], "id": ["eve", "fay"], "age": [3, 31]}
+NEW: dict[str, Any] = {"fruit": ["cherry", "aardvark"], "id": ["eve", "fay"], "age": [3, 31]}
 PLAIN = Graph.from_edges([0, 1], [1, 2], features=np.eye(3), labels=["a", "b", None])
 
 
@@ -181,7 +183,7 @@ def test_categories_are_matched_by_name_not_by_place(tmp_path):
     graph = Graph.from_frames(edges, nodes)
     run = graphheat.fit(graph, "linear", seed=0)
     run.save(tmp_path / "run.safetensors")
-    loaded = load_run(tmp_path / "run.safetensors")
+    loaded: Any = load_run(tmp_path / "run.safetensors")
     assert loaded.schema == graph.schema
     assert loaded.feature_names == graph.feature_names
 
@@ -269,7 +271,7 @@ def test_the_file_of_a_combined_run_holds_the_schema_once(tmp_path):
     both.save(tmp_path / "both.safetensors")
     header, _ = checkpoint.read(tmp_path / "both.safetensors")
     assert all("feature_schema" not in part for part in header["combined"]["parts"])
-    loaded = load_run(tmp_path / "both.safetensors")
+    loaded: Any = load_run(tmp_path / "both.safetensors")
     grown = graph.extended({"id": [900], "fruit": ["kiwi"], "size": [0.0]}, [(900, 0)])
     for run in (loaded, *loaded.parts):
         assert run.schema == graph.schema

@@ -17,7 +17,7 @@ EPOCH = date(1970, 1, 1)
 def decoded(graph):
     """Return the table that the features stand for: name → (kind, values), None where missing."""
     features = graph.features
-    dense = features.toarray() if sp.issparse(features) else features
+    dense = features.toarray() if isinstance(features, sp.csr_array) else features
     place, columns = 0, {}
     for column in graph.schema.columns:
         block = dense[:, place : place + len(column.names)].astype(float)

@@ -3,6 +3,7 @@
 import gzip
 import sqlite3
 from contextlib import closing
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -224,7 +225,7 @@ def test_new_rows_by_the_schema_of_old_ones():
     assert any("has 1 values that were not seen" in note for note in grown.notes)
     assert any("left out: 'extra'" in note for note in grown.notes)
     place = graph.feature_names.index("likes")
-    column = graph.schema.columns[0]
+    column: Any = graph.schema.columns[0]
     expected = (new.likes - column.mean) / column.deviation
     np.testing.assert_allclose(grown.features[:, place], expected, rtol=1e-5)
     assert "lacks 1 of the 6 columns" in refusal(
