@@ -20,8 +20,8 @@ from graphheat.suitability import suitability
 
 HOMOPHILY = (0.1, 0.3, 0.5)
 RECIPES: dict[str, dict[str, Any]] = {
-    "consistent": {},
-    "its own MLP": {"s": 0.0, "drop_nodes": 0.0},
+    "consistent": {"recipe": "consistent"},
+    "its own MLP": {"recipe": "consistent", "s": 0.0, "drop_nodes": 0.0},
     "paper": {"recipe": "paper"},
 }
 

@@ -1,4 +1,4 @@
-"""Amazon Photo, which nothing was tuned on: the default recipe beside GCN and the paper's.
+"""Amazon Photo, which nothing was tuned on: `consistent` beside GCN and the paper's.
 
 20 random labels per class train, 30 per class validate, all others are tested; split k is also seed
 k. Needs amazon_photo.npz in GRAPHHEAT_DATA (or in ../shared/data beside the clone).
@@ -24,7 +24,7 @@ from graphheat.io import read_npz
 
 DATA = Path(os.environ.get("GRAPHHEAT_DATA") or Path(__file__).parents[2] / "shared" / "data")
 RECIPES: dict[str, dict[str, Any]] = {
-    "consistent": {},
+    "consistent": {"recipe": "consistent"},
     "paper": {"recipe": "paper"},
     "gcn": {"recipe": "gcn"},
     # Of Shchur and others (2018), who also train for as long as it takes.

@@ -1,4 +1,4 @@
-"""The default recipe on the public splits, as it would be on anybody's graph: nothing was searched.
+"""The default recipe on the public splits, with no setting of its own for any data set.
 
 Beside `beyond.py`, whose recipe has settings that validation labels chose for each data set. This
 is where the test labels are looked at; `linear` and `spreading` do not depend on the seed.

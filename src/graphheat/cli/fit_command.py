@@ -163,12 +163,11 @@ def print_summary(summary: dict[str, Any], out: str | None) -> None:
     ]
     settings = summary["settings"]
     heat = ""
-    if isinstance(settings.get("s"), str):  # chosen, and not one for all parts
-        pass
-    elif "s" in settings and "eps" in settings:
+    chosen = isinstance(settings.get("s"), str)  # of several parts, each with its own
+    if "s" in settings and "eps" in settings and not chosen:
         implicit = "none" if settings["eps"] is None else f"{settings['eps']:g}"
         heat = f", s = {settings['s']:g}, eps = {implicit}"
-    elif "s" in settings and "l2" in settings and len(rows) == 1:
+    elif "s" in settings and "l2" in settings and len(rows) == 1 and not chosen:
         heat = f", s = {settings['s']:g}, l2 = {settings['l2']:g}"
     for run in summary["runs"] if len(rows) == 1 else []:
         if run.get("stages"):
