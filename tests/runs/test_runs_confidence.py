@@ -9,7 +9,7 @@ from helpers.network import fit_network
 from graphheat.calibration import calibrated, expected_calibration_error, temperature
 from graphheat.datasets import block_model
 from graphheat.runs import Run
-from graphheat.runs.run import SHARED_NODES
+from graphheat.runs.calibration_report import SHARED_NODES
 
 GRAPH = block_model(200, 3, features=8, labels_per_class=5, seed=0)
 VAL = GRAPH.split["val"]

@@ -14,8 +14,7 @@ from graphheat.baselines.baseline_run import BaselineRun
 from graphheat.datasets import block_model
 from graphheat.errors import CheckpointError, MissingPathError
 from graphheat.linear.linear_run import LinearRun
-from graphheat.runs import Run, checkpoint, load_run
-from graphheat.runs import run as run_module
+from graphheat.runs import Run, checkpoint, load_run, run_file
 
 GRAPH = block_model(40, 2, features=6, labels_per_class=4, seed=0)
 
@@ -72,13 +71,13 @@ def test_a_kind_that_nothing_can_read(folder):
 
 def test_a_third_partys_kind_is_read_when_its_recipe_is_installed(folder, monkeypatch):
     rewrite(folder / checkpoint.FILENAME, kind="crystal")
-    monkeypatch.setattr(run_module, "_KINDS", dict(run_module._KINDS))
+    monkeypatch.setattr(run_file, "KINDS", dict(run_file.KINDS))
 
     def load():
         class CrystalRun(Run, kind="crystal"):
             pass
 
-    monkeypatch.setattr(run_module, "entry_points", lambda group: [SimpleNamespace(load=load)])
+    monkeypatch.setattr(run_file, "entry_points", lambda group: [SimpleNamespace(load=load)])
     assert type(load_run(folder)).__name__ == "CrystalRun"
 
 

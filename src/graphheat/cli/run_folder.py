@@ -11,7 +11,7 @@ from graphheat.errors import OutputError
 from graphheat.io import replacing
 from graphheat.runs import Run
 from graphheat.runs.checkpoint import FILENAME
-from graphheat.runs.run import HISTORY_COLUMNS
+from graphheat.runs.run_file import HISTORY_COLUMNS
 
 if TYPE_CHECKING:
     import pandas

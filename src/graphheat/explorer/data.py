@@ -28,7 +28,7 @@ from graphheat.graph.hops import hop_distances
 from graphheat.graph.split import CODES
 from graphheat.progress import Progress
 from graphheat.runs import Run
-from graphheat.runs.run import SHARED_NODES
+from graphheat.runs.calibration_report import SHARED_NODES
 
 EXPLAINED = 400  # least confident nodes whose sources are inlined: seconds of work, not a minute
 ALPHA = 0.1  # share of prediction sets that may miss

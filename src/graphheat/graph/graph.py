@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -15,10 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from graphheat.errors import GraphError, NodeNotFoundError
 from graphheat.graph import adjacency as adjacency_rules
 from graphheat.graph import foreign, growth
-from graphheat.graph.adjacency import Duplicates, SelfLoops, Symmetrize
+from graphheat.graph.adjacency import SelfLoops, Symmetrize
 from graphheat.graph.feature_matrix import Features, check_feature_names, check_features
+from graphheat.graph.graph_readers import GraphReaders
+from graphheat.graph.identity import fingerprint_of
 from graphheat.graph.labels import encode_labels
-from graphheat.graph.nodes import as_ids, check_nodes, positions_of
+from graphheat.graph.nodes import check_nodes
 from graphheat.graph.split import Split
 from graphheat.graph.summary import Summary, summarize
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Graph:
+class Graph(GraphReaders):
     """An undirected graph with what is known of its nodes.
 
     Build one through a reader (:meth:`from_scipy`, :meth:`from_edges`, :meth:`from_edge_index`,
@@ -161,154 +162,6 @@ class Graph:
         graph._freeze()
         return graph
 
-    @classmethod
-    def from_edges(
-        cls,
-        source: ArrayLike,
-        target: ArrayLike,
-        weight: ArrayLike | None = None,
-        *,
-        nodes: ArrayLike | None = None,
-        duplicates: Duplicates = "error",
-        **more: Any,
-    ) -> Graph:
-        """Build a graph from a list of undirected edges between ids.
-
-        (a, b) and (b, a) are one edge; repeats of equal weight count once.
-
-        Parameters
-        ----------
-        source, target
-            Node ids, shape (e,).
-        weight
-            Shape (e,), default 1.
-        nodes
-            All ids, in the order wanted; default: those of the edges, sorted. Ids without an edge
-            become isolated nodes.
-        duplicates
-            How to settle an edge that is named with different weights.
-        **more
-            As for :meth:`from_scipy`.
-
-        Examples
-        --------
-        >>> Graph.from_edges(["ann", "bob"], ["bob", "cat"]).nodes.tolist()
-        ['ann', 'bob', 'cat']
-        """
-        sources, targets = np.asarray(source).ravel(), np.asarray(target).ravel()
-        ends = as_ids(np.concatenate([sources, targets]))
-        ids = np.unique(ends) if nodes is None else as_ids(nodes)
-        ids = check_nodes(ids, len(ids))
-        positions = positions_of(ends, ids, "edges", "the list of nodes")
-        matrix = adjacency_rules.from_pairs(
-            positions[: len(sources)],
-            positions[len(sources) :],
-            None if weight is None else np.asarray(weight, dtype=np.float64),
-            len(ids),
-            duplicates=duplicates,
-            ids=ids,
-        )
-        return cls.from_scipy(matrix, nodes=ids, **more)
-
-    @classmethod
-    def from_edge_index(
-        cls,
-        edge_index: Any,
-        edge_weight: Any = None,
-        *,
-        num_nodes: int | None = None,
-        duplicates: Duplicates = "error",
-        **more: Any,
-    ) -> Graph:
-        """Build a graph from PyG's ``edge_index``, shape (2, e), which names both directions.
-
-        Accepts tensors and arrays. One-way edges are an error unless ``symmetrize="max"``;
-        the other keywords are those of :meth:`from_scipy`.
-        """
-        return cls.from_scipy(
-            foreign.edge_index_to_scipy(edge_index, edge_weight, num_nodes, duplicates), **more
-        )
-
-    @classmethod
-    def from_frames(cls, edges: Any, nodes: Any = None, **options: Any) -> Graph:
-        """Build a graph from frames in memory: pandas, polars, Arrow, whatever narwhals knows.
-
-        Parameters
-        ----------
-        edges
-            Two columns of ids, and perhaps one of weights, found by name as those of a file are.
-        nodes
-            One row per node: ids, labels, features; None: the nodes of the edges.
-        **options
-            As for :func:`graphheat.read_csv`: ``label="page_type"``, ``kinds={"zip": "category"}``,
-            ``schema=…``, ….
-
-        Examples
-        --------
-        >>> edges = {"source": ["ann", "bob"], "target": ["bob", "cat"]}
-        >>> nodes = {"id": ["ann", "bob", "cat"], "age": [31, 28, 3], "tea": ["yes", "no", "no"]}
-        >>> graph = Graph.from_frames(edges, nodes)
-        >>> graph.feature_names, graph.schema
-        (('age', 'tea'), FeatureSchema(number=1, boolean=1; features=2))
-        """
-        from graphheat.io.csv import read_csv  # a reader: it is above the graph
-
-        return read_csv(edges, nodes, **options)
-
-    @classmethod
-    def from_pyg(cls, data: Any, **more: Any) -> Graph:
-        """Build a graph from a PyG ``Data``-like object: ``edge_index``, ``x``, ``y``, masks.
-
-        Nothing of PyG is imported: any object with these attributes will do.
-        """
-        return cls.from_scipy(**{**foreign.pyg_parts(data), **more})
-
-    @classmethod
-    def from_networkx(
-        cls,
-        graph: Any,
-        *,
-        weight: str | None = "weight",
-        label: str | None = "label",
-        features: Sequence[str] | None = None,
-        duplicates: Duplicates = "error",
-        **more: Any,
-    ) -> Graph:
-        """Build a graph from an undirected NetworkX graph.
-
-        Parameters
-        ----------
-        weight, label
-            Names of the edge and node attributes to take; a missing weight is 1, a missing label
-            unlabelled.
-        features
-            Names of numeric node attributes that become columns.
-        duplicates
-            How to settle the edges of a multigraph that differ in weight.
-        """
-        return cls.from_scipy(
-            **{**foreign.networkx_parts(graph, weight, label, features, duplicates), **more}
-        )
-
-    @classmethod
-    def from_igraph(
-        cls,
-        graph: Any,
-        *,
-        weight: str | None = "weight",
-        label: str | None = "label",
-        features: Sequence[str] | None = None,
-        duplicates: Duplicates = "error",
-        **more: Any,
-    ) -> Graph:
-        """Build a graph from an undirected igraph graph; arguments as for :meth:`from_networkx`.
-
-        Vertices are called by their attribute ``name``, where they have one; otherwise 0 … n−1.
-        """
-        return cls.from_scipy(
-            **{**foreign.igraph_parts(graph, weight, label, features, duplicates), **more}
-        )
-
     # ----------------------------------------------------------------- writers
 
     def to_pyg(self) -> Any:
@@ -440,27 +293,7 @@ class Graph:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of edges, features, labels, classes, ids and split: the graph's identity."""
-        digest = hashlib.sha256()
-
-        def add(name: str, array: NDArray[Any]) -> None:
-            digest.update(f"{name}:{array.dtype.str}:{array.shape};".encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-
-        for name, matrix in (("adjacency", self.adjacency), ("features", self.features)):
-            if matrix is None:
-                continue
-            if sp.issparse(matrix):
-                add(f"{name}.indptr", matrix.indptr.astype(np.int64))
-                add(f"{name}.indices", matrix.indices.astype(np.int64))
-                add(f"{name}.data", matrix.data)
-                add(f"{name}.shape", np.array(matrix.shape, dtype=np.int64))
-            else:
-                add(name, np.asarray(matrix))
-        add("labels", self.labels)
-        digest.update(repr((self.classes, self.nodes.tolist())).encode())
-        for name in sorted(self.split):
-            add(f"split.{name}", self.split[name])
-        return digest.hexdigest()
+        return fingerprint_of(self)
 
     def __repr__(self) -> str:
         loops = int((self.adjacency.diagonal() > 0).sum())

@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 from graphheat.errors import MissingDependencyError, ParameterError
 from graphheat.recipes.recipe import Recipe
-from graphheat.runs.run import resolve
+from graphheat.runs.run_file import resolve
 
 # Name → where it lives: a recipe is imported when it is asked for, as some bring a large library.
 # First GraphHeat's own, then the baselines in the order of the paper's Table 2 and of its text.

@@ -14,7 +14,8 @@ from scipy.special import softmax
 from graphheat.errors import GraphError
 from graphheat.graph import Graph
 from graphheat.runs.checkpoint import Arrays, Header, with_prefix
-from graphheat.runs.run import Run, run_from
+from graphheat.runs.run import Run
+from graphheat.runs.run_file import run_from
 
 if TYPE_CHECKING:
     import pandas

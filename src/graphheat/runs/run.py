@@ -6,43 +6,32 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
-from importlib.metadata import entry_points
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphheat import calibration
-from graphheat.errors import CheckpointError, GraphError, MissingPathError
+from graphheat.errors import CheckpointError, GraphError
 from graphheat.features import FeatureSchema
 from graphheat.graph import Graph, Split
-from graphheat.runs import checkpoint
-from graphheat.runs.checkpoint import FILENAME, Arrays, Header
+from graphheat.runs import checkpoint, run_file
+from graphheat.runs.calibration_report import calibration_report
+from graphheat.runs.checkpoint import Arrays, Header
 from graphheat.runs.feature_match import matched
 from graphheat.runs.predictions import Predictions
+from graphheat.runs.run_file import (
+    History,
+    features_from,
+    features_header,
+    history_arrays,
+    history_from,
+    resolve,
+    run_from,
+)
 
 if TYPE_CHECKING:
     import pandas
-
-History = dict[str, list[float]]
-HISTORY_COLUMNS = ("train_loss", "val_loss", "val_accuracy")
-
-SHARED_NODES = (
-    "The temperature was learned on the validation nodes, which also chose or stopped the model: a "
-    "little optimistic."
-)
-
-# The kinds of runs that come with the package, and where each lives; others register themselves
-# when their module is imported.
-_KINDS: dict[str, str | type[Run]] = {
-    "network": "graphheat.training.network_run:NetworkRun",
-    "linear": "graphheat.linear.linear_run:LinearRun",
-    "spreading": "graphheat.linear.spreading:SpreadingRun",
-    "combined": "graphheat.runs.combined_run:CombinedRun",
-    "baseline": "graphheat.baselines.baseline_run:BaselineRun",
-}
 
 
 class Settings(Protocol):
@@ -129,7 +118,7 @@ class Run:
         super().__init_subclass__(**more)
         if kind is not None:
             cls.kind = kind
-            _KINDS[kind] = cls
+            run_file.KINDS[kind] = cls
 
     @staticmethod
     def graph_parts(graph: Graph, split: Split) -> dict[str, Any]:
@@ -252,23 +241,7 @@ class Run:
         ``expected_by_chance`` is what a perfectly calibrated predictor with the scaled confidences
         would show on average.
         """
-        part, after, scored = self.calibration_part, self.calibrated, self.members("test")
-        error, chance = calibration.expected_calibration_error, calibration.expected_by_chance
-        report: dict[str, Any] = {
-            "temperature": self.temperature,
-            "learned_on": part,
-            "nodes": 0 if part is None else len(self.members(part)),
-            "error_before": None,
-            "error_after": None,
-            "expected_by_chance": None,
-            "note": SHARED_NODES if part == "val" else None,
-        }
-        if len(scored):
-            report["error_before"] = error(self.probabilities, self.labels, scored)
-            if after is not None:
-                report["error_after"] = error(after, self.labels, scored)
-                report["expected_by_chance"] = chance(after, scored)
-        return report
+        return calibration_report(self)
 
     # ------------------------------------------------------------------ predictions
 
@@ -427,85 +400,3 @@ class PlainSettings:
     def as_dict(self) -> dict[str, Any]:
         """Return the values."""
         return dict(self.values)
-
-
-def load_run(path: str | os.PathLike[str]) -> Run:
-    """Read the run in a folder that ``graphheat fit --out`` wrote, or in a file, of any recipe.
-
-    Examples
-    --------
-    >>> load_run("nowhere")
-    Traceback (most recent call last):
-        ...
-    graphheat.errors.MissingPathError: There is no checkpoint at nowhere.
-    """
-    given = Path(path)
-    if given.is_dir():
-        if not (given / FILENAME).exists():
-            several = sorted(each for each in given.glob("seed-*") if each.is_dir())
-            if several:
-                raise MissingPathError(
-                    f"{given} holds several runs; name one of them, such as {several[0]}."
-                )
-        given = given / FILENAME
-    return Run.load(given)
-
-
-def run_from(header: Header, arrays: Arrays, *, path: str | os.PathLike[str] = "The file") -> Run:
-    """Rebuild a finished run, of the class that its kind names."""
-    if header.get("state") != "finished":
-        raise CheckpointError(
-            f"{path} holds a run that was interrupted after {header.get('epoch')} epochs. "
-            "Finish it first with --resume."
-        )
-    kind = header.get("kind")
-    if kind not in _KINDS:
-        for point in entry_points(group="graphheat.recipes"):
-            point.load()  # a third party's runs register when its recipe is imported
-    if kind not in _KINDS:
-        raise CheckpointError(
-            f"{path} holds a run of the kind {kind!r}, which nothing here can read. Install what "
-            "wrote it."
-        )
-    found = _KINDS[kind]
-    owner: type[Run] = resolve(found) if isinstance(found, str) else found
-    try:
-        return owner.from_parts(header, arrays)
-    except (KeyError, TypeError) as error:
-        raise CheckpointError(f"The checkpoint lacks {error}; it is damaged.") from error
-
-
-def resolve(path: str) -> Any:
-    """Return what ``"module:name"`` names."""
-    module, _, name = path.partition(":")
-    return getattr(import_module(module), name)
-
-
-def features_header(run: Run) -> Header:
-    """Return what a header says of a run's features: a schema, which names them, or names."""
-    if run.schema is not None:
-        return {"feature_schema": run.schema.to_dict()}
-    return {} if run.feature_names is None else {"feature_names": list(run.feature_names)}
-
-
-def features_from(header: Header) -> dict[str, Any]:
-    """Undo :func:`features_header`; earlier files say nothing of them."""
-    if "feature_schema" in header:
-        schema = FeatureSchema.from_dict(header["feature_schema"])
-        return {"schema": schema, "feature_names": schema.feature_names}
-    names = header.get("feature_names")
-    return {"schema": None, "feature_names": None if names is None else tuple(names)}
-
-
-def history_arrays(history: History) -> Arrays:
-    """Return a history as arrays, one per column."""
-    return {
-        f"history/{name}": np.array(values, dtype=np.float64) for name, values in history.items()
-    }
-
-
-def history_from(arrays: Arrays) -> History:
-    """Undo :func:`history_arrays`: all columns, or none."""
-    if not checkpoint.with_prefix(arrays, "history/"):
-        return {}
-    return {name: arrays[f"history/{name}"].tolist() for name in HISTORY_COLUMNS}

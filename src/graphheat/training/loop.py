@@ -18,7 +18,7 @@ from torch.nn.functional import cross_entropy
 from graphheat.errors import CheckpointError
 from graphheat.progress import Progress
 from graphheat.runs.checkpoint import Arrays, Header, with_prefix
-from graphheat.runs.run import HISTORY_COLUMNS, History, history_arrays, history_from
+from graphheat.runs.run_file import HISTORY_COLUMNS, History, history_arrays, history_from
 from graphheat.training.objective import Objective, Weights
 from graphheat.training.stop_rule import Best, StopRule
 
