@@ -82,5 +82,5 @@ def test_mistakes_end_in_a_sentence(args, words):
 
 
 def test_graph_options_of_a_run_need_its_graph(run):
-    said = refused("explore", run, "--nodes", "t.csv", "--out", "p.html")
+    said = refused("explore", run, "--title-column", "t", "--out", "p.html")
     assert "name that with --graph" in said

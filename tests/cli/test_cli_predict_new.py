@@ -107,7 +107,7 @@ def test_edges_need_nodes_and_a_plain_prediction_a_file(folder):
     assert "Missing option '--out'" in invoke("predict", folder / "run").stderr
 
 
-def test_a_moved_graph_an_array_of_features_and_no_explanation(folder):
+def test_a_moved_graph_and_an_array_of_features(folder):
     graph = BLOCKS
     write_npz(graph, folder / "g.npz")
     call("fit", folder / "g.npz", "--recipe", "linear", "--out", folder / "plain")
@@ -123,6 +123,22 @@ def test_a_moved_graph_an_array_of_features_and_no_explanation(folder):
     assert json.loads(found.stdout)["new_nodes"] == 2
     grown = graph.extended([900, 901], [(900, 0)], features=graph.features[:2])
     write_npz(grown, folder / "grown.npz")
-    told = invoke("explain", folder / "plain", 900, "--graph", folder / "grown.npz")
-    assert told.exit_code == 2
-    assert "is not the graph that this run was fitted on" in told.stderr
+    told = call("explain", folder / "plain", 900, "--graph", folder / "grown.npz")
+    assert "Node 900" in told.stdout
+    write_npz(block_model(N, 3, degree=6, features=3, labels_per_class=8, seed=1), folder / "o.npz")
+    other = call("explain", folder / "plain", 9, "--graph", folder / "o.npz", code=2)
+    assert "nor that one grown" in other.stderr
+
+
+def test_new_nodes_are_explained_and_explored(folder):
+    words = ["--nodes", folder / "new_nodes.csv", "--edges", folder / "new_edges.csv"]
+    node = ROWS[0] + 1000
+    found = call("explain", folder / "run", node, *words, "--json")
+    assert json.loads(found.stdout)["node"] == node
+    assert f"and {NEW} new ones" in found.stderr
+    page = call("explore", folder / "run", *words, "--out", folder / "page.html", "--json")
+    assert json.loads(page.stdout)["nodes"] == N
+    odd = call("explain", folder / "run", node, *words, "--kind", "h=number", code=2)
+    assert "--kinds does not go" in odd.stderr or "--kind does not go" in odd.stderr
+    bare = call("explore", "cora", "--edges", folder / "new_edges.csv", "--out", "x.html", code=2)
+    assert "--edges is for runs" in bare.stderr

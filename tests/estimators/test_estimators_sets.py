@@ -6,7 +6,7 @@ import pytest
 from graphheat import GraphHeatClassifier
 from graphheat.calibration import prediction_sets
 from graphheat.datasets import block_model
-from graphheat.errors import ParameterError
+from graphheat.errors import GraphError, ParameterError
 
 GRAPH = block_model(300, 3, features=8, labels_per_class=5, seed=0)
 VAL = GRAPH.split["val"]
@@ -43,7 +43,7 @@ def test_a_loaded_model_needs_the_graph_for_diffused_scores(model, tmp_path):
     assert np.array_equal(loaded.predict_set(graph=GRAPH), model.predict_set())
     with pytest.raises(ParameterError, match="Pass graph="):
         loaded.predict_set()
-    with pytest.raises(ParameterError, match="another graph"):
+    with pytest.raises(GraphError, match="nor that one grown"):
         loaded.predict_set(graph=block_model(300, 3, features=8, seed=1))
 
 

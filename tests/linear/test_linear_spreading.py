@@ -139,7 +139,7 @@ def test_save_and_load(tmp_path):
 
 
 def test_another_graph_is_refused():
-    with pytest.raises(GraphError, match="A run of spreading labels the graph that it was fitted"):
+    with pytest.raises(GraphError, match="that it was fitted on, and that one grown"):
         fitted().predict(block_model(60, 3, seed=3))
 
 

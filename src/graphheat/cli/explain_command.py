@@ -25,6 +25,7 @@ PICTURES = (".png", ".svg", ".pdf")
               help="Sources to show; --json gives all.")  # fmt: skip
 @click.option("--out", metavar="PNG", help="File for a picture (.png, .svg, .pdf).")
 @click.option("--graph", "run_graph", metavar="G", help="The run's graph, if it is elsewhere now.")
+@click.option("--edges", metavar="E", help="Edges of new nodes, which --nodes then has.")
 @threads
 @common
 def explain(
@@ -34,16 +35,17 @@ def explain(
     limit: int,
     out: str | None,
     run_graph: str | None,
+    edges: str | None,
     threads: int | None,
     as_json: bool,
 ) -> None:
     """Say why NODE got its label: what the features of each source node gave to its logit.
 
     RUN is a folder that `fit --out` wrote, or a checkpoint in it. Contributions and constant sum
-    to the logit.
+    to the logit. --nodes and --edges add new nodes to the run's graph, as for `predict`.
     """
     from graphheat.cli import display
-    from graphheat.cli.run_graph import graph_of
+    from graphheat.cli.run_graph import shown_graph
     from graphheat.io import check_writable
     from graphheat.runs import load_run
 
@@ -52,7 +54,7 @@ def explain(
             raise click.UsageError(f"--out takes a picture ({', '.join(PICTURES)}); got {out!r}.")
         check_writable(out)
     run = load_run(source["graph"])
-    graph = graph_of(run, source, run_graph)
+    graph = shown_graph(run, source, run_graph, edges)
     # A shell's words are text; the run's classes may be numbers.
     label = next((name for name in run.classes if str(name) == explained), explained)
     found = run.explainer(graph, threads=threads).explain(node, label=label)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @partial(graph_source, metavar="RUN_OR_GRAPH")
 @click.option("--out", metavar="HTML", required=True, help="File for the page.")
 @click.option("--graph", "run_graph", metavar="G", help="The run's graph, if it is elsewhere now.")
+@click.option("--edges", metavar="E", help="For a run: edges of new nodes, which --nodes then has.")
 @click.option("-s", "--s", type=float, help="Where the slider of s starts (default: the run's).")
 @click.option("--eps", type=float, help="Where the slider of eps starts (default: the run's).")
 @click.option(
@@ -36,6 +37,7 @@ def explore(
     source: dict[str, Any],
     out: str,
     run_graph: str | None,
+    edges: str | None,
     s: float | None,
     eps: float | None,
     around: tuple[str, ...],
@@ -58,10 +60,11 @@ def explore(
     is_run = given.is_dir() or given.suffix == ".safetensors"
     shown: Graph | Run
     if is_run:
-        shown, graph = _open_run(source, run_graph)
+        shown, graph = _open_run(source, run_graph, edges)
     else:
-        if run_graph is not None:
-            raise click.UsageError("--graph is for runs; a GRAPH is its own.")
+        if run_graph is not None or edges is not None:
+            option = "--edges" if run_graph is None else "--graph"
+            raise click.UsageError(f"{option} is for runs; a GRAPH is its own.")
         shown, graph = open_graph(source), None
     with display.progress() as progress:
         page = write_page(
@@ -92,9 +95,11 @@ def explore(
     display.say(f"Open it in a browser: {out}")
 
 
-def _open_run(source: dict[str, Any], run_graph: str | None) -> tuple[Run, Graph]:
-    from graphheat.cli.run_graph import graph_of
+def _open_run(
+    source: dict[str, Any], run_graph: str | None, edges: str | None
+) -> tuple[Run, Graph]:
+    from graphheat.cli.run_graph import shown_graph
     from graphheat.runs import load_run
 
     run = load_run(source["graph"])
-    return run, graph_of(run, source, run_graph)
+    return run, shown_graph(run, source, run_graph, edges)

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-import numpy as np
 
 from graphheat.cli.options import common, threads
 
-if TYPE_CHECKING:
-    from graphheat.graph import Graph
-    from graphheat.runs import Run
-
-# How the run's graph was read, as far as that holds for tables of new nodes and edges.
-SHARED_OPTIONS = (
-    *("id", "label", "title", "missing", "decimal", "source_column", "target_column"),
-    *("weight_column", "header", "duplicates", "self_loops"),
-)
 MOST_ROWS = 20  # of labels that are printed
 
 
@@ -48,6 +38,7 @@ def predict(
     """
     from graphheat.cli import display, run_folder
     from graphheat.cli.options import open_graph
+    from graphheat.cli.run_graph import grow
     from graphheat.runs import load_run
 
     if nodes is None and (edges is not None or features is not None):
@@ -59,9 +50,9 @@ def predict(
     new = 0
     if nodes is not None:
         given = {"edges": edges, "nodes": nodes, "features": features}
-        base, grown = _grow(fitted, graph, given)
+        base, grown = grow(fitted, graph, given)
         new = grown.n - base.n
-        predictions = fitted.predict(grown, threads=threads)
+        predictions = fitted.predict(grown, nodes=grown.nodes[base.n :].tolist(), threads=threads)
     elif graph is not None:
         other = open_graph({"graph": graph})
         predictions = fitted.predict(other, threads=threads)
@@ -72,7 +63,6 @@ def predict(
     for note in predictions.notes:
         display.say(note)
     frame = predictions.frame()
-    frame = frame.tail(new) if new else frame
     if out is not None:
         run_folder.write_csv(out, frame)
     result: dict[str, Any] = {
@@ -98,29 +88,3 @@ def predict(
         return
     kind = "new nodes" if new else "nodes"
     display.say(f"Labels of {result['nodes']:,} {kind}: {out}")
-
-
-def _grow(run: Run, graph: str | None, given: dict[str, Any]) -> tuple[Graph, Graph]:
-    """Return the run's graph, and the same with the new nodes and edges."""
-    from graphheat.cli import display
-    from graphheat.cli.run_graph import graph_of
-
-    how = {} if graph is None else run.source  # that graph elsewhere is read as it was
-    base = graph_of(run, {**how, "graph": ""}, graph)
-    if base.fingerprint != run.fingerprint:
-        display.say(f"{base.name} is not as it was when this run was fitted; its weights stay.")
-    options = {name: run.source[name] for name in SHARED_OPTIONS if name in run.source}
-    grown = base.extended(**given, **options, new_classes=True)
-    if unknown := grown.classes[len(base.classes) :]:
-        display.say(f"Labels that the run does not know, left out: {', '.join(map(str, unknown))}.")
-    for sentence in (*grown.account, *grown.notes[len(base.notes) :]):
-        display.say(sentence)
-    new, before, after = grown.n - base.n, base.describe(), grown.describe()
-    display.say(
-        f"{base.name}: {base.n:,} nodes, and {new:,} new ones with "
-        f"{after.edges - before.edges:,} new edges."
-    )
-    alone = int((np.diff(grown.adjacency.indptr)[base.n :] == 0).sum())
-    if alone:
-        display.say(f"{alone:,} new nodes have no edge: their features alone label them.")
-    return base, grown

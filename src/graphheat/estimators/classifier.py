@@ -129,7 +129,7 @@ class GraphHeatClassifier(TransductiveClassifier):
 
     def _foreign_proba(self, graph: Graph) -> NDArray[Any]:
         found = self.run_.predict(graph, threads=self.threads)
-        for note in found.notes:
+        for note in found.unlike:
             warnings.warn(note, stacklevel=2)
         return found.probabilities
 
@@ -139,7 +139,7 @@ class GraphHeatClassifier(TransductiveClassifier):
     def predict_set(
         self, alpha: float = 0.1, score: Score = "diffused", *, graph: Graph | None = None
     ) -> NDArray[np.bool_]:
-        """Return for each fitted node the classes that hold its true one, 1 − alpha of the time.
+        """Return for each node the classes that hold its true one, 1 − alpha of the time.
 
         Split conformal prediction on the calibration nodes; where the split sets none apart, on the
         validation nodes, which also decided when to stop or what to weigh (so the sets may be a
@@ -154,7 +154,8 @@ class GraphHeatClassifier(TransductiveClassifier):
         score
             ``"diffused"`` or ``"plain"``: see :func:`graphheat.calibration.prediction_sets`.
         graph
-            The fitted graph, for diffused scores of a model that was loaded.
+            That one grown (:meth:`~graphheat.Graph.extended`), to have sets of its nodes; or the
+            fitted graph, for diffused scores of a model that was loaded.
 
         Returns
         -------
@@ -173,46 +174,52 @@ class GraphHeatClassifier(TransductiveClassifier):
         ((400, 3), True)
         """
         check_is_fitted(self)
-        part = self.run_.calibration_part
-        probabilities, nodes = self.probabilities_, self.run_.members(part or "train")
-        if part is None and self.run_.out_of_fold is not None:
-            held = np.isfinite(self.run_.out_of_fold).all(axis=1)
-            probabilities, nodes = probabilities.copy(), nodes[held]
-            probabilities[nodes] = self.run_.out_of_fold[held]
-        elif part is None:
-            raise ParameterError(
-                "predict_set needs labelled nodes that did not train, and this run has none. "
-                "Name some in the split: graph.with_split(…, calibration=…)."
-            )
         graph = self.graph_ if graph is None else graph
         if score == "diffused" and graph is None:
             raise ParameterError(
                 "A loaded model holds no edges to diffuse scores over. "
                 "Pass graph=, or score='plain'."
             )
-        if graph is not None and graph.fingerprint != self.run_.fingerprint:
+        run, probabilities = self.run_, self.probabilities_
+        if graph is not None and graph.fingerprint != run.fingerprint:
+            run, graph, _ = run.on_grown(graph, threads=self.threads)
+            probabilities = np.asarray(run.probabilities, dtype=np.float64)
+        part = run.calibration_part
+        nodes = run.members(part or "train")
+        if part is None and run.out_of_fold is not None:
+            held = np.isfinite(run.out_of_fold).all(axis=1)
+            probabilities, nodes = probabilities.copy(), nodes[held]
+            probabilities[nodes] = run.out_of_fold[held]
+        elif part is None:
             raise ParameterError(
-                f"predict_set answers for the fitted nodes, and {graph.name} is another graph."
+                "predict_set needs labelled nodes that did not train, and this run has none. "
+                "Name some in the split: graph.with_split(…, calibration=…)."
             )
         # Validation nodes that are left beside the calibration nodes choose, and these promise.
-        beside = self.run_.members("val") if part == "calibration" else None
+        beside = run.members("val") if part == "calibration" else None
         return prediction_sets(
             probabilities,
             nodes,
-            self.run_.labels,
+            run.labels,
             alpha,
             score=score,
             graph=graph,
             choosing_nodes=beside if beside is not None and len(beside) else None,
         )
 
-    def predictions_frame(self) -> pandas.DataFrame:
+    def predictions_frame(self, graph: Graph | None = None) -> pandas.DataFrame:
         """Return one row per node: node, label, predicted, confidence, reached, split, p_<class>.
 
         And ``calibrated``, the confidence after temperature scaling, where labels for it are known.
+
+        Parameters
+        ----------
+        graph
+            The fitted graph grown, or another with the same features; None: the fitted one.
         """
         check_is_fitted(self)
-        return self.run_.predictions_frame()
+        run = self.run_ if graph is None else self.run_.on(graph, threads=self.threads)
+        return run.predictions_frame()
 
     def explain(self, node: Any, *, label: Any = None, graph: Graph | None = None) -> Explanation:
         """Return what each source node gave to a logit of ``node``.
@@ -224,7 +231,7 @@ class GraphHeatClassifier(TransductiveClassifier):
         label
             The class to explain; default: the predicted one.
         graph
-            The fitted graph; only a loaded model needs it.
+            The fitted graph grown, to explain new nodes; or the fitted one, for a loaded model.
         """
         check_is_fitted(self)
         graph = self.graph_ if graph is None else graph

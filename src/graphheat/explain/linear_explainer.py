@@ -39,7 +39,8 @@ def explain_linear(
         The class to explain; default: the predicted one.
     view
         ``"sources"``: what each node's features gave. ``"labels"``: what each training node's
-        label gave; the constant is then the mean logit of the training nodes.
+        label gave; the constant is then the mean logit of the training nodes (on a graph that grew
+        since, together with what the training nodes' own heat has changed).
 
     Notes
     -----
@@ -71,6 +72,8 @@ class LinearExplainer:
         logit = float(by_source.sum() + run.bias[code])
         if view == "labels":
             given, constant = self._by_label(reach, code)
+            if run.base is not None:  # weights of before the graph grew, and so with it the rows
+                constant = logit - float(given.sum())
             return Explanation.of(run, self.graph, index, code, given, constant, logit=logit)
         return Explanation.of(
             run,

@@ -103,7 +103,7 @@ def write_page(
     path
         The HTML file; it is replaced as a whole.
     graph
-        The run's graph.
+        The run's graph, or that one grown (:meth:`~graphheat.Graph.extended`).
     s, eps
         Where the page's sliders start; default: the run's, otherwise 3 and 1e-4.
     around
@@ -124,14 +124,14 @@ def write_page(
     run: Run | None = None
     if isinstance(source, Run):
         run = source
-        if run.reached is None:
+        if run.explained_by is None:
             raise GraphError(
                 f"A page shows runs of GraphHeat, not of {run.recipe}. Give its graph to see "
                 "the heat alone."
             )
         if graph is None:
             raise GraphError("A run does not hold its edges; give its graph with graph=….")
-        run.check_graph(graph)
+        run, graph, _ = run.on_grown(graph)
         settings = run.settings_dict()
         s = run.diffusion_time if s is None else s
         eps = settings.get("eps") if eps is None else eps

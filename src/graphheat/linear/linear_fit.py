@@ -27,13 +27,12 @@ from graphheat.linear.grid import (
     search_grid,
     sharpness_of,
 )
-from graphheat.linear.linear_run import LinearRun, LinearSettings
+from graphheat.linear.linear_run import REACHED, LinearRun, LinearSettings
 from graphheat.linear.ridge import Spectrum, one_hot
 from graphheat.progress import Progress
 
 Array = NDArray[np.float64]
 
-REACHED = 1e-4  # heat from the training nodes that counts as arrived
 LEAST_LABELS, MOST_WORK = 100, 5e10  # that choose, and multiply-adds of their diffusion
 ORDER = 30  # of the longest time's series, about
 ABSENT = 30.0  # how far below every other logit a class without labels is put

@@ -13,12 +13,15 @@ from graphheat.checks import check_choice, check_number, check_s
 from graphheat.errors import GraphError, ParameterError
 from graphheat.features import Scaling, ScalingKind, scaling_kind
 from graphheat.graph import Graph
-from graphheat.linear.diffusion import Diffusion
+from graphheat.linear.diffusion import Diffusion, beside, scaled_features
 from graphheat.linear.grid import Candidate, GridSearch
+from graphheat.linear.local_rows import EXACT_ENOUGH, LocalRows, is_local, note
 from graphheat.runs import Run
 from graphheat.runs.checkpoint import Arrays, Header, with_prefix
+from graphheat.runs.other_graph import Answer, training_order
 
 AUTO: Literal["auto"] = "auto"
+REACHED = 1e-4  # heat from the training nodes that counts as arrived
 COLUMNS = ("s", "l2", "accuracy", "loss")  # of the grid, as a file holds it
 
 
@@ -142,17 +145,60 @@ class LinearRun(Run, kind="linear"):
         self, graph: Graph, *, threads: int | None = None
     ) -> NDArray[np.floating[Any]]:
         """Return class probabilities of every node of another graph, shape (n, c)."""
-        wanted, found = len(self.weights), 0 if graph.features is None else graph.features.shape[1]
-        if wanted != found:
-            raise GraphError(
-                f"The run was fitted on {wanted} features per node; {graph.name} has {found}."
-            )
+        self._check_width(graph)
         diffusion = Diffusion(graph, self.scaling, self_weight=self.self_weight, threads=threads)
         projected = np.asarray(diffusion.features @ self.weights)
         probabilities: NDArray[np.float64] = softmax(
             diffusion.spread(projected, self.s) + self.bias, axis=1
         )
         return probabilities
+
+    def answer(
+        self,
+        graph: Graph,
+        old: NDArray[np.int64] | None,
+        *,
+        wanted: NDArray[np.int64] | None = None,
+        threads: int | None = None,
+    ) -> Answer:
+        """Return what the model says of a graph; of a few nodes of a large one, by their rows."""
+        if wanted is not None and is_local(graph, len(wanted), len(self.classes)):
+            found = self._local(graph, wanted)
+            if found is not None:
+                return found
+        probabilities = self.probabilities_on(graph, threads=threads)
+        if wanted is not None:
+            return Answer(probabilities[wanted])
+        if old is None:
+            return Answer(probabilities)
+        diffusion = Diffusion(graph, self.scaling, self_weight=self.self_weight, threads=threads)
+        arrived = diffusion.heat_from(old[self.split.train], self.s) >= REACHED
+        duals = self.duals[training_order(self, old)]
+        return Answer(probabilities, arrived, fields={"duals": duals})
+
+    def _local(self, graph: Graph, wanted: NDArray[np.int64]) -> Answer | None:
+        """Return the same from rows of the kernel; None where they are not accurate enough."""
+        self._check_width(graph)
+        own = np.asarray(scaled_features(graph, self.scaling) @ self.weights)
+        rows = LocalRows.of(graph, wanted, self.s)
+        if rows is None:
+            return None
+        total = np.asarray(rows.heat.sum(axis=1)).ravel()[:, None]
+        mean = (rows.heat @ own) / total
+        off = (rows.error(own) + np.abs(mean) * rows.error(np.ones(graph.n))[:, None]) / total
+        # Where no logit moves by more than e, no probability does by more than tanh(e / 2).
+        error = float(np.tanh((1.0 - self.self_weight) * off.max(initial=0.0) / 2))
+        if error > EXACT_ENOUGH:
+            return None
+        logits = beside(own[wanted], mean, self.self_weight) + self.bias
+        return Answer(softmax(logits, axis=1), notes=(note(len(wanted), error),))
+
+    def _check_width(self, graph: Graph) -> None:
+        wanted, found = len(self.weights), 0 if graph.features is None else graph.features.shape[1]
+        if wanted != found:
+            raise GraphError(
+                f"The run was fitted on {wanted} features per node; {graph.name} has {found}."
+            )
 
     # ------------------------------------------------------------------ file
 

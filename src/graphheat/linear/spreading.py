@@ -27,15 +27,17 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from graphheat.checks import check_s
-from graphheat.errors import ParameterError
+from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph, Split
 from graphheat.heat import HeatKernel
 from graphheat.heat.engines import ONE_OFF
 from graphheat.linear.grid import sharpness_of
+from graphheat.linear.local_rows import EXACT_ENOUGH, LocalRows, is_local, note
 from graphheat.linear.ridge import one_hot
 from graphheat.progress import Progress
 from graphheat.runs import Run
 from graphheat.runs.checkpoint import Arrays, Header
+from graphheat.runs.other_graph import Answer, old_rows
 
 Array = NDArray[np.float64]
 
@@ -103,6 +105,65 @@ class SpreadingRun(Run, kind="spreading"):
         """Return γ·log(heat + ε π) of rows of heat by class, shape (k, c)."""
         logits: Array = self.sharpness * np.log(np.maximum(heat, 0.0) + self.floor)
         return logits
+
+    @property
+    def uses_features(self) -> bool:
+        """Not at all."""
+        return False
+
+    def answer(
+        self,
+        graph: Graph,
+        old: NDArray[np.int64] | None,
+        *,
+        wanted: NDArray[np.int64] | None = None,
+        threads: int | None = None,
+    ) -> Answer:
+        """Return the run's labels spread on its own graph grown; of any other graph, raise.
+
+        Of a few nodes of a large graph, by their rows of the kernel where that is accurate enough.
+        """
+        if old is None:
+            raise GraphError(
+                f"Label spreading labels the graph that it was fitted on, and that one grown; "
+                f"{graph.name} lacks nodes or training labels of it. Fit it there."
+            )
+        train = old[self.split.train]
+        truth = one_hot(self.labels[self.split.train], len(self.classes))
+        if wanted is not None and is_local(graph, len(wanted), len(self.classes)):
+            rows = LocalRows.of(graph, wanted, self.s)
+            if rows is not None:
+                heat = np.asarray(rows.heat[:, train] @ truth)
+                error = self._off(heat, rows.lacking)
+                if error <= EXACT_ENOUGH:
+                    return self._shares(heat, (note(len(wanted), error),))
+        columns = np.zeros((graph.n, len(self.classes)))
+        columns[train] = truth
+        whole = np.asarray(spreading_kernel(graph, self.s, threads).apply(columns))
+        return self._shares(whole if wanted is None else whole[wanted])
+
+    def _off(self, heat: Array, lacking: Array) -> float:
+        """Return how much larger a probability may be where rows lack so much heat, shape (k,)."""
+        low, high = self.logits_of(heat), self.logits_of(heat + lacking[:, None])
+        most = 0.0
+        for up, down in ((high, low), (low, high)):
+            for code in range(heat.shape[1]):
+                logits = down.copy()
+                logits[:, code] = up[:, code]
+                changed = softmax(logits, axis=1)[:, code] - softmax(low, axis=1)[:, code]
+                most = max(most, float(np.abs(changed).max(initial=0.0)))
+        return most
+
+    def _shares(self, heat: Array, notes: tuple[str, ...] = ()) -> Answer:
+        heat = np.maximum(heat, 0.0)
+        reached = heat.sum(axis=1) >= self.floor.sum()
+        return Answer(softmax(self.logits_of(heat), axis=1), reached, notes)
+
+    def probabilities_on(
+        self, graph: Graph, *, threads: int | None = None
+    ) -> NDArray[np.floating[Any]]:
+        """Return class probabilities of every node of the run's graph grown, shape (n, c)."""
+        return self.answer(graph, old_rows(self, graph), threads=threads).probabilities
 
     def own_parts(self) -> tuple[Header, Arrays]:
         """Return s, γ and ε π."""

@@ -15,7 +15,7 @@ from graphheat.graph import Graph
 from graphheat.progress import Progress
 from graphheat.runs import Run
 from graphheat.runs.checkpoint import Arrays, Header, check_same, read, write
-from graphheat.runs.run import Settings
+from graphheat.runs.roles import Settings
 from graphheat.runs.run_file import run_from
 
 

@@ -14,6 +14,7 @@ from scipy.special import softmax
 from graphheat.errors import GraphError
 from graphheat.graph import Graph
 from graphheat.runs.checkpoint import Arrays, Header, with_prefix
+from graphheat.runs.other_graph import Answer, old_rows, told
 from graphheat.runs.run import Run
 from graphheat.runs.run_file import run_from
 
@@ -140,27 +141,67 @@ class CombinedRun(Run, kind="combined"):
     @cached_property
     def temperature(self) -> float | None:
         """1 where weights were fitted to labels not seen, which scaled them; else as any run's."""
-        return 1.0 if self.judged_by else super().temperature
+        if self.base is None and self.judged_by:
+            return 1.0
+        return super().temperature
+
+    @property
+    def uses_features(self) -> bool:
+        """Whether any part does."""
+        return any(part.uses_features for part in self.parts)
+
+    def answer(
+        self,
+        graph: Graph,
+        old: NDArray[np.int64] | None,
+        *,
+        wanted: NDArray[np.int64] | None = None,
+        threads: int | None = None,
+    ) -> Answer:
+        """Return what the parts say together of another graph.
+
+        Parts that can only label their own graph are left out (label spreading, where the graph has
+        not grown from that one): the others count for as much together as all did, and a note says
+        so.
+        """
+        found: list[Answer] = []
+        held, left_out, refused = [], [], ""
+        for place, part in enumerate(self.parts):
+            try:
+                found.append(part.answer(graph, old, wanted=wanted, threads=threads))
+                held.append(place)
+            except GraphError as error:
+                left_out.append(place)
+                refused = str(error)
+        if not found:
+            raise GraphError(refused)
+        kept = self.weights[held] * (self.weights.sum() / self.weights[held].sum())
+        notes = list(dict.fromkeys(note for each in found for note in each.notes))
+        if left_out:
+            names = ", ".join(dict.fromkeys(self.parts[place].recipe for place in left_out))
+            share = self.weights[left_out].sum() / self.weights.sum()
+            notes.append(
+                f"{graph.name} has not grown from the graph of this run, so that {names} "
+                f"({share:.0%} of the weight) has no say; the other parts answer alone."
+            )
+        reached = next((each.reached for each in found if each.reached is not None), None)
+        probabilities = combined([each.probabilities for each in found], kept)
+        fields: dict[str, Any] = {}
+        if wanted is None:
+            fields = {
+                "parts": tuple(
+                    told(self.parts[place], graph, old, each)
+                    for place, each in zip(held, found, strict=True)
+                ),
+                "weights": kept,
+            }
+        return Answer(probabilities, reached, tuple(notes), fields)
 
     def probabilities_on(
         self, graph: Graph, *, threads: int | None = None
     ) -> NDArray[np.floating[Any]]:
-        """Return class probabilities of every node of another graph, shape (n, c).
-
-        Parts that can only label their own graph (label spreading) are left out, and the others
-        count for as much together as all did.
-        """
-        found, held, refused = [], [], ""
-        for part, weight in zip(self.parts, self.weights, strict=True):
-            try:
-                found.append(part.probabilities_on(graph, threads=threads))
-                held.append(weight)
-            except GraphError as error:
-                refused = str(error)
-        if not found:
-            raise GraphError(refused)
-        weights = np.array(held)
-        return combined(found, weights * (self.weights.sum() / weights.sum()))
+        """Return class probabilities of every node of another graph, shape (n, c)."""
+        return self.answer(graph, old_rows(self, graph), threads=threads).probabilities
 
     # ------------------------------------------------------------------ file
 

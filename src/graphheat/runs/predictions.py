@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +35,9 @@ class Predictions:
     temperature
         Of the scaled confidence; None where nothing was calibrated.
     notes
-        How the features of another graph were matched with the run's, for the user to read.
+        How the answer for another graph came about, for the user to read.
+    unlike
+        Those of the notes that tell how features of another graph differ from the run's.
     """
 
     nodes: tuple[Any, ...]
@@ -46,6 +48,7 @@ class Predictions:
     reached: NDArray[np.bool_] | None = None
     temperature: float | None = None
     notes: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
 
     @classmethod
     def on(
@@ -74,6 +77,17 @@ class Predictions:
             split=[""] * graph.n,
             temperature=temperature,
             notes=notes,
+        )
+
+    def rows(self, rows: NDArray[np.int64]) -> Predictions:
+        """Return those of some rows alone."""
+        return replace(
+            self,
+            nodes=tuple(self.nodes[row] for row in rows),
+            probabilities=self.probabilities[rows],
+            labels=self.labels[rows],
+            split=[self.split[row] for row in rows],
+            reached=None if self.reached is None else self.reached[rows],
         )
 
     @property

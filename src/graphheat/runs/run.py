@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,9 @@ from graphheat.graph import Graph, Split
 from graphheat.runs import checkpoint, run_file
 from graphheat.runs.calibration_report import calibration_report
 from graphheat.runs.checkpoint import Arrays, Header
-from graphheat.runs.feature_match import matched
+from graphheat.runs.other_graph import Answer, There, old_rows, on_graph, predict_rows
 from graphheat.runs.predictions import Predictions
+from graphheat.runs.roles import Explainer, PlainSettings, Settings
 from graphheat.runs.run_file import (
     History,
     features_from,
@@ -32,28 +33,6 @@ from graphheat.runs.run_file import (
 
 if TYPE_CHECKING:
     import pandas
-
-
-class Settings(Protocol):
-    """What, with the graph and the seed, decides a run."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the settings as plain values, ready for JSON."""
-
-
-class Explainer(Protocol):
-    """What explains node after node of one run."""
-
-    def explain(self, node: Any, *, label: Any = None) -> Any:
-        """Return an :class:`~graphheat.explain.Explanation` of a logit of ``node``."""
-
-    def contributions(
-        self, index: int, codes: list[int]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what every node gave to logits of row ``index``, and the constants.
-
-        Contributions have shape (n, len(codes)), constants (len(codes),).
-        """
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -88,6 +67,8 @@ class Run:
     schema, feature_names
         How the graph's features were made and what they are called, as far as it knows: by these
         the features of another graph are matched.
+    base
+        The run whose weights these are, where this is what it says :meth:`on` another graph.
     """
 
     recipe: str
@@ -110,9 +91,15 @@ class Run:
     out_of_fold: NDArray[np.floating[Any]] | None = None
     schema: FeatureSchema | None = None
     feature_names: tuple[str, ...] | None = None
+    base: Run | None = None
 
     kind: ClassVar[str] = ""
     explained_by: ClassVar[str | None] = None  # "module:class" of its explainer
+
+    @property
+    def uses_features(self) -> bool:
+        """Whether labels depend on the features of nodes, and not on edges and labels alone."""
+        return True
 
     def __init_subclass__(cls, *, kind: str | None = None, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -222,6 +209,8 @@ class Run:
     @cached_property
     def temperature(self) -> float | None:
         """T of :func:`graphheat.calibration.temperature`, from the nodes of that part."""
+        if self.base is not None:
+            return self.base.temperature
         if self.calibration_part is None:
             return None
         nodes = self.members(self.calibration_part)
@@ -265,17 +254,74 @@ class Run:
         """
         return self.predictions().frame()
 
-    def predict(self, graph: Graph, *, threads: int | None = None) -> Predictions:
+    def on(self, graph: Graph, *, threads: int | None = None) -> Run:
+        """Return the run on another graph, its weights as they are: no new fit.
+
+        Parameters
+        ----------
+        graph
+            The run's own grown by nodes, edges or labels (:meth:`Graph.extended`), or any other
+            with the same features. Features are matched by name; ``notes`` tell what was left out
+            or had not been seen in fitting.
+
+        Notes
+        -----
+        The split is the run's, for the nodes that it has; the temperature stays what it was.
+
+        Examples
+        --------
+        >>> import graphheat
+        >>> graph = graphheat.datasets.block_model(200, 3, seed=0)
+        >>> run = graphheat.fit(graph, "linear")
+        >>> grown = graph.extended([200], [(200, 3)], features=graph.features[:1])
+        >>> run.on(grown).predictions_frame().shape[0]
+        201
+        """
+        return on_graph(self, graph, threads=threads).run
+
+    def predict(
+        self, graph: Graph, *, nodes: Sequence[Any] | None = None, threads: int | None = None
+    ) -> Predictions:
         """Label the nodes of ``graph``, its own, that one grown, or another with the same features.
 
         Features are matched by name; what was left out, or had not been seen in fitting, is in the
         predictions' ``notes``.
+
+        Parameters
+        ----------
+        nodes
+            Ids of the nodes to label; None: all. Of a large graph, heat models then compute the
+            rows of the kernel of these nodes alone where that is accurate enough (a note says how
+            accurate), and otherwise the whole graph.
         """
+        if nodes is None:
+            there = on_graph(self, graph, threads=threads)
+            notes = there.run.notes[len(self.notes) :]
+            return replace(there.run.predictions(), notes=notes, unlike=there.unlike)
+        rows = np.array([graph.index_of(node) for node in nodes], dtype=np.int64)
         if graph.fingerprint == self.fingerprint:
-            return self.predictions()
-        graph, notes = matched(graph, self.schema, self.feature_names)
-        probabilities = self.probabilities_on(graph, threads=threads)
-        return Predictions.on(graph, self.classes, probabilities, self.temperature, notes=notes)
+            return self.predictions().rows(rows)
+        return predict_rows(self, graph, rows, threads=threads)
+
+    def answer(
+        self,
+        graph: Graph,
+        old: NDArray[np.int64] | None,
+        *,
+        wanted: NDArray[np.int64] | None = None,
+        threads: int | None = None,
+    ) -> Answer:
+        """Return what the run says of a graph whose features are matched already, or raise.
+
+        Parameters
+        ----------
+        old
+            Rows of the run's nodes there, shape (len(self.nodes),); None: they are not there.
+        wanted
+            Rows to answer for; None: all.
+        """
+        found = self.probabilities_on(graph, threads=threads)
+        return Answer(found if wanted is None else found[wanted])
 
     def probabilities_on(
         self, graph: Graph, *, threads: int | None = None
@@ -287,14 +333,27 @@ class Run:
         )
 
     def explainer(self, graph: Graph, *, threads: int | None = None) -> Explainer:
-        """Return what explains the run's labels, node after node; ``graph`` is the fitted one."""
+        """Return what explains the run's labels, node after node.
+
+        ``graph`` is the fitted one, or that one grown by nodes, edges or labels.
+        """
         if self.explained_by is None:
             raise GraphError(
                 f"Runs of GraphHeat can be explained, and this is one of {self.recipe}. "
                 "Fit the graph with a recipe of GraphHeat, such as 'paper'."
             )
+        there = self.on_grown(graph, threads=threads)
         make: Callable[..., Explainer] = resolve(self.explained_by)
-        return make(self, graph, threads=threads)
+        return make(there.run, there.graph, threads=threads)
+
+    def on_grown(self, graph: Graph, *, threads: int | None = None) -> There:
+        """Return the run on its own graph or that one grown, and raise for any other."""
+        if graph.fingerprint != self.fingerprint and old_rows(self, graph) is None:
+            raise GraphError(
+                f"{graph.name} is not the graph that this run was fitted on, nor that one grown: "
+                "nodes or training labels of it are missing. Give that graph."
+            )
+        return on_graph(self, graph, threads=threads)
 
     # ------------------------------------------------------------------ file
 
@@ -389,14 +448,3 @@ class Run:
     def settings_from(cls, header: Header) -> Settings:
         """Return the settings that a file's header tells."""
         return PlainSettings(header["settings"])
-
-
-@dataclass(frozen=True)
-class PlainSettings:
-    """Settings as plain values by name."""
-
-    values: Mapping[str, Any]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the values."""
-        return dict(self.values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from graphheat.features import Scaling
 from graphheat.graph import Graph
 from graphheat.runs import Run
 from graphheat.runs.checkpoint import Arrays, Header, with_prefix
+from graphheat.runs.other_graph import Answer
 from graphheat.training.settings import NetworkSettings
 
 
@@ -60,6 +61,23 @@ class NetworkRun(Run, kind="network"):
         from graphheat.training.train import network_probabilities
 
         return network_probabilities(self, graph, threads=threads)
+
+    def answer(
+        self,
+        graph: Graph,
+        old: NDArray[np.int64] | None,
+        *,
+        wanted: NDArray[np.int64] | None = None,
+        threads: int | None = None,
+    ) -> Answer:
+        """Return what the network says of a graph, and where the training nodes' heat arrives."""
+        found = super().answer(graph, old, wanted=wanted, threads=threads)
+        if old is None:
+            return found
+        from graphheat.training.prepared import reached
+
+        arrived = reached(graph, old[self.split.train], self.settings)
+        return replace(found, reached=arrived if wanted is None else arrived[wanted])
 
     # ------------------------------------------------------------------ file
 
