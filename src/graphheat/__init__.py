@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         write_npz,
     )
     from graphheat.linear.suspects import Suspects, suspects
+    from graphheat.memory import memory_budget
     from graphheat.nn import GraphHeat, HeatConv
     from graphheat.recipes.comparison import Comparison, compare
     from graphheat.recipes.evaluation import Evaluation, evaluate
@@ -56,6 +57,7 @@ _HOME = {
     "evaluate": "recipes.evaluation",
     "fit": "recipes.fit",
     "load_run": "runs",
+    "memory_budget": "memory",
     "neighborhood": "heat",
     "read_csv": "io",
     "read_graph": "io",
@@ -86,6 +88,7 @@ __all__ = [
     "evaluate",
     "fit",
     "load_run",
+    "memory_budget",
     "neighborhood",
     "read_csv",
     "read_graph",

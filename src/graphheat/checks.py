@@ -100,3 +100,15 @@ def check_seed(seed: int, owner: str = "fit") -> int:
             f"The 'seed' parameter of {owner} must be an int in [0, 2^63). Got {seed!r} instead."
         )
     return seed.__index__()
+
+
+def shown(value: object, most: int = 60) -> str:
+    """Return a value as a message shows it, a long one cut.
+
+    Examples
+    --------
+    >>> shown("a" * 1_000_000, most=3)
+    'aaa…'
+    """
+    text = str(value)
+    return text if len(text) <= most else text[:most] + "…"

@@ -24,12 +24,24 @@ class FileFormatError(GraphHeatError, ValueError):
     """A file cannot be read as what it claims to be."""
 
 
+class FileSizeError(FileFormatError):
+    """Reading a file would take more memory than it may; raised before it does."""
+
+
 class MissingPathError(GraphHeatError, FileNotFoundError):
     """A path that was named does not exist, or is a folder where a file is needed."""
 
 
 class OutputError(GraphHeatError, OSError):
     """A result cannot be written where it was asked for."""
+
+
+class WriteError(OutputError):
+    """Writing failed half-way: a full disk, a quota; what was there before is still there."""
+
+
+class BusyError(OutputError):
+    """Another process is writing there."""
 
 
 class NodeNotFoundError(GraphHeatError, KeyError):

@@ -281,7 +281,7 @@ def test_array_files_that_do_not_fit(edges, write, tmp_path):
         with pytest.raises(FileFormatError, match="is not a whole npy array"):
             read_csv(edges, table, features=tmp_path / "bad.npy")
     np.save(tmp_path / "pickle.npy", np.array([{}], dtype=object))
-    with pytest.raises(FileFormatError, match="is not a whole npy array"):
+    with pytest.raises(FileFormatError, match="holds pickled Python objects"):
         read_csv(edges, table, features=tmp_path / "pickle.npy")
     np.savez(tmp_path / "many.npz", a=np.eye(3), b=np.eye(3))
     with pytest.raises(FileFormatError, match="it holds 'a', 'b'"):

@@ -247,7 +247,7 @@ def test_pickles_are_never_loaded(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        ({"a": [1]}, "it holds a"),
+        ({"a": [1]}, "it holds 'a'"),
         ({"schema": "graphheat.graph/2"}, "is of schema 'graphheat.graph/2'; .* Update graphheat"),
         ({"schema": "graphheat.graph/1"}, "it lacks 'words'"),
         ({"format": "csr", "shape": [1, 1]}, "is not a whole graph archive"),

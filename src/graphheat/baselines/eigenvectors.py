@@ -17,8 +17,8 @@ from graphheat.errors import KernelMemoryError, OutputError
 from graphheat.graph import Graph
 from graphheat.heat import normalized_adjacency
 from graphheat.heat.engines.strips import WIDTH
-from graphheat.heat.memory import available_memory
 from graphheat.io import replacing
+from graphheat.memory import available_memory
 
 SPARE = 0.2  # vectors carried along beyond those asked for: the gap to the others is the speed
 DEGREE = 60  # of the polynomial between two orthogonalisations

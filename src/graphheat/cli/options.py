@@ -123,6 +123,7 @@ def open_graph(source: dict[str, Any]) -> Graph:
     from graphheat.cli import display
     from graphheat.errors import MissingPathError
     from graphheat.io import read_graph
+    from graphheat.io.archive import exists
     from graphheat.io.table_sources import split_part
 
     options = dict(source)
@@ -134,7 +135,7 @@ def open_graph(source: dict[str, Any]) -> Graph:
                 "graphs that are read from a file."
             )
         return datasets.load(name)
-    if not split_part(name)[0].exists():
+    if not exists(split_part(name)[0]):
         known = ", ".join(datasets.names())
         raise MissingPathError(f"{name!r} is neither a file nor a bundled graph ({known}).")
     graph = read_graph(name, **options)

@@ -8,8 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphheat.checks import check_choice
+from graphheat.checks import check_choice, check_count
 from graphheat.errors import GraphError
+from graphheat.graph.feature_matrix import dense
+from graphheat.graph.sparse_structure import check_structure
+from graphheat.memory import NODE_BYTES, available_memory
 
 Duplicates = Literal["error", "sum", "max", "first"]
 Symmetrize = Literal["max"]
@@ -19,7 +22,7 @@ SelfLoops = Literal["keep", "drop"]
 def from_pairs(
     source: NDArray[np.integer[Any]],
     target: NDArray[np.integer[Any]],
-    weight: NDArray[np.floating[Any]] | None,
+    weight: Any,
     n: int,
     *,
     duplicates: Duplicates = "error",
@@ -46,11 +49,17 @@ def from_pairs(
         What to call the nodes in messages, shape (n,); default: their indices.
     """
     check_choice(duplicates, "duplicates", "an edge list", ("error", "sum", "max", "first"))
-    source = np.asarray(source, dtype=np.int64).ravel()
-    target = np.asarray(target, dtype=np.int64).ravel()
+    source, target = (_ends(name, ends) for name, ends in (("source", source), ("target", target)))
     if weight is None:
         weight = np.ones(len(source))
-    weight = np.asarray(weight, dtype=np.float64).ravel()
+    weight = as_weights(weight)
+    n = check_count(n, "num_nodes", "a graph", least=0)
+    room = available_memory()
+    if room is not None and n * NODE_BYTES > room:
+        raise GraphError(
+            f"A graph of {n:,} nodes would not fit in memory ({room / 1e9:.1f} GB free). "
+            "Number its nodes from 0 without gaps, or use edges between ids."
+        )
     if not len(source) == len(target) == len(weight):
         raise GraphError(
             "Edges need as many sources as targets and weights; "
@@ -92,7 +101,8 @@ def from_pairs(
             )
         if duplicates == "sum":
             # Exact repeats are still one edge: only edges with differing weights are summed.
-            weight = np.where(differ, np.add.reduceat(weight, starts), smallest)
+            with np.errstate(over="ignore"):  # an overflow to inf is reported by validate
+                weight = np.where(differ, np.add.reduceat(weight, starts), smallest)
         elif duplicates == "max":
             weight = largest
         else:
@@ -109,6 +119,28 @@ def from_pairs(
     return sp.csr_array(sp.coo_array((weight, (low, high)), shape=(n, n)))
 
 
+def as_weights(weight: Any) -> NDArray[np.float64]:
+    """Return edge weights as float64, shape (e,), or raise where they are no real numbers."""
+    try:
+        given = np.asarray(weight)
+        if given.dtype.kind == "O":
+            given = given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise GraphError(f"Edge weights must be numbers: {error}.") from None
+    if given.dtype.kind not in "biuf":
+        raise GraphError(f"Edge weights must be real numbers; got {given.dtype}.")
+    return given.astype(np.float64).ravel()
+
+
+def _ends(name: str, ends: Any) -> NDArray[np.int64]:
+    given = np.asarray(ends).ravel()
+    if given.size and given.dtype.kind not in "iu":
+        raise GraphError(f"An edge's {name} must be a node index; got {given.dtype}.")
+    if given.size and given.max() >= 2**63:
+        raise GraphError(f"An edge's {name} must be below 2^63; got {given.max()}.")
+    return given.astype(np.int64)
+
+
 def validate(
     adjacency: Any, *, symmetrize: Symmetrize | None = None, self_loops: SelfLoops = "keep"
 ) -> sp.csr_array:
@@ -118,13 +150,16 @@ def validate(
     """
     check_choice(symmetrize, "symmetrize", "a graph", (None, "max"))
     check_choice(self_loops, "self_loops", "a graph", ("keep", "drop"))
-    given: Any = adjacency if sp.issparse(adjacency) else np.asarray(adjacency)
+    given: Any = adjacency if sp.issparse(adjacency) else dense(adjacency, "adjacency")
     if given.ndim != 2 or given.dtype.kind not in "biuf":
         raise GraphError(
             "adjacency must be a numeric matrix (SciPy sparse or 2-D array); "
             f"got {given.dtype} of shape {given.shape}."
         )
-    matrix = sp.csr_array(given, dtype=np.float64, copy=True)
+    if sp.issparse(given):
+        given = check_structure(given, "adjacency")
+    with np.errstate(over="ignore"):  # an overflow to inf is reported below
+        matrix = sp.csr_array(given, dtype=np.float64, copy=True)
     rows, columns = matrix.shape
     if rows != columns:
         raise GraphError(f"adjacency must be square; got shape ({rows}, {columns}).")

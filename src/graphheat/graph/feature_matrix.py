@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphheat.errors import GraphError
+from graphheat.graph.sparse_structure import check_structure
 
 Features = NDArray[np.float32] | sp.csr_array
 
@@ -21,7 +22,7 @@ def check_features(features: Any, n: int) -> Features | None:
     """
     if features is None:
         return None
-    given: Any = features if sp.issparse(features) else np.asarray(features)
+    given: Any = check_structure(features, "features") if sp.issparse(features) else dense(features)
     if given.dtype.kind not in "biuf":
         raise GraphError(f"features must be real numbers; got {given.dtype}.")
     sparse, matrix = bool(sp.issparse(given)), given
@@ -51,6 +52,14 @@ def check_features(features: Any, n: int) -> Features | None:
             f"(first at row {row}, column {column})."
         )
     return cast(Features, matrix)
+
+
+def dense(values: Any, what: str = "features") -> NDArray[Any]:
+    """Return ``values`` as an array, or raise where their rows are not of one length."""
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise GraphError(f"{what} must be a matrix with rows of one length: {error}.") from None
 
 
 def check_feature_names(

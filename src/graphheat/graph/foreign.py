@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphheat.errors import GraphError, MissingDependencyError
-from graphheat.graph.adjacency import Duplicates, from_pairs
+from graphheat.graph.adjacency import Duplicates, as_weights, from_pairs
 
 if TYPE_CHECKING:
     from graphheat.graph.graph import Graph
@@ -35,7 +35,7 @@ def edge_index_to_scipy(
         raise GraphError(
             f"edge_index must hold integers in shape (2, e); got {pairs.dtype} {pairs.shape}."
         )
-    weight = None if edge_weight is None else as_array(edge_weight).astype(np.float64).ravel()
+    weight = None if edge_weight is None else as_weights(as_array(edge_weight))
     n = num_nodes if num_nodes is not None else (int(pairs.max()) + 1 if pairs.size else 0)
     return from_pairs(pairs[0], pairs[1], weight, n, duplicates=duplicates, directed=True)
 

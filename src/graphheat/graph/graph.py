@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -11,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from graphheat.checks import shown
 from graphheat.errors import GraphError, NodeNotFoundError
 from graphheat.graph import adjacency as adjacency_rules
 from graphheat.graph import foreign, growth
@@ -25,6 +27,9 @@ from graphheat.graph.summary import Summary, summarize
 
 if TYPE_CHECKING:
     from graphheat.features import FeatureSchema
+
+
+_WHOLE = re.compile("-?[0-9]{1,19}", re.ASCII)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,6 +145,8 @@ class Graph(GraphReaders):
         )
         if len(known.codes) != n:
             raise GraphError(f"labels must be one per node; got {len(known.codes)} for {n} nodes.")
+        if titles is not None and (isinstance(titles, str) or not hasattr(titles, "__len__")):
+            raise GraphError(f"titles must be a list of strings; got {type(titles).__name__}.")
         if titles is not None and len(titles) != n:
             raise GraphError(f"titles must be one per node; got {len(titles)} for {n} nodes.")
         values = check_features(features, n)
@@ -208,16 +215,15 @@ class Graph(GraphReaders):
         """Return the row number of a node id; "12" finds the id 12."""
         if isinstance(node, np.generic):
             node = node.item()
-        index = self._position.get(node)
+        named = isinstance(node, (str, int)) and not isinstance(node, bool)
+        index = self._position.get(node) if named else None
         if index is None and isinstance(node, str) and self.nodes.dtype.kind == "i":
-            try:
-                index = self._position.get(int(node))
-            except ValueError:
-                index = None
+            # As people write whole numbers; int() also takes "1_0" and the digits of any script.
+            index = self._position.get(int(node)) if _WHOLE.fullmatch(node) else None
         if index is None:
             raise NodeNotFoundError(
-                f"{self.name} has no node {node!r}; its {self.n:,} ids run from "
-                f"{self.nodes[0]!s} to {self.nodes[-1]!s}."
+                f"{self.name} has no node {shown(node)!r}; its {self.n:,} ids run from "
+                f"{shown(self.nodes[0])} to {shown(self.nodes[-1])}."
             )
         return index
 

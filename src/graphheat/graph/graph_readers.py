@@ -68,7 +68,7 @@ class GraphReaders:
         matrix = adjacency_rules.from_pairs(
             positions[: len(sources)],
             positions[len(sources) :],
-            None if weight is None else np.asarray(weight, dtype=np.float64),
+            weight,
             len(ids),
             duplicates=duplicates,
             ids=ids,

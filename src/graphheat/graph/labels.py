@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphheat.errors import GraphError
 
+_EXACT = 2**53  # whole numbers up to here are themselves as floats
+
 
 class Labels(NamedTuple):
     """Class codes (−1 = unlabelled), shape (n,), and the class names they index."""
@@ -38,28 +40,25 @@ def encode_labels(
     >>> encode_labels(["tea", None, "coffee"])
     Labels(codes=array([ 1, -1,  0]), classes=('coffee', 'tea'))
     """
-    array = np.asarray(values)
+    array = _as_given(values)
     if array.dtype.kind not in "biufUO":
         raise GraphError(f"labels must be strings, integers or missing; got {array.dtype}.")
     if array.ndim != 1:
         raise GraphError(f"labels must be one per node; got an array of shape {array.shape}.")
     if classes is not None:
         return _check_codes(array, _plain(classes))
-    if array.dtype.kind == "U" and not isinstance(values, np.ndarray):
-        # np.asarray(["a", None]) keeps None as an object, but [1, "a"] silently becomes strings.
-        array = np.asarray(values, dtype=object)
     missing = _missing(array)
     known = array[~missing]
     if array.dtype.kind == "O" and _all_numbers(known):
-        known = np.array(known.tolist())
+        known = _exact_numbers(known.tolist())
     if known.dtype.kind == "f":
         _check_whole(known)
-    if known.dtype.kind in "if" and len(np.unique(known[known != -1])) >= 2:
+    if (known.dtype.kind in "if" or _all_numbers(known)) and len(np.unique(known[known != -1])) > 1:
         missing[~missing] = known == -1
         known = known[known != -1]
     try:
         names, codes = np.unique(known, return_inverse=True)
-    except TypeError:
+    except (TypeError, ValueError, ArithmeticError):
         kinds = sorted({type(value).__name__ for value in known})
         raise GraphError(
             f"labels must be of one type; got {' and '.join(kinds)} together."
@@ -67,6 +66,32 @@ def encode_labels(
     result = np.full(len(array), -1, dtype=np.int64)
     result[~missing] = codes
     return Labels(result, _plain(names.tolist()))
+
+
+def _as_given(values: ArrayLike | Sequence[object]) -> NDArray[Any]:
+    """Return labels as an array that says all that the caller's list did."""
+    try:
+        array = np.asarray(values)
+        listed = not isinstance(values, np.ndarray)
+        # [1, "a"] would silently become strings, and [2**63, -5] floats that merge with others.
+        if listed and (array.dtype.kind == "U" or isinstance(values, (list, tuple))):
+            array = np.asarray(values, dtype=object) if array.dtype.kind in "Uf" else array
+    except (ValueError, TypeError) as error:
+        raise GraphError(f"labels must be one per node: {error}.") from None
+    return array
+
+
+def _exact_numbers(known: list[Any]) -> NDArray[Any]:
+    """Return whole numbers as an array in which no two that differ are alike."""
+    if all(isinstance(value, (float, np.floating)) or abs(value) <= _EXACT for value in known):
+        return np.array(known)
+    for value in known:
+        if isinstance(value, (float, np.floating)):
+            _check_whole(np.array([value]))
+    whole = np.empty(len(known), dtype=object)
+    whole[:] = [int(value) for value in known]
+    small = all(-(2**63) <= value < 2**63 for value in whole)
+    return whole.astype(np.int64) if small else whole
 
 
 def _missing(array: NDArray[Any]) -> NDArray[np.bool_]:
@@ -86,6 +111,11 @@ def is_missing(value: object) -> bool:
         return bool(value != value)
     except TypeError:
         return True
+    except Exception as error:  # whatever its class may raise
+        raise GraphError(
+            f"labels must be strings, integers or missing; got a {type(value).__name__} that "
+            f"cannot be compared ({error})."
+        ) from None
 
 
 def _all_numbers(known: NDArray[Any]) -> bool:
@@ -113,12 +143,16 @@ def _check_whole(known: NDArray[Any]) -> None:
 def _check_codes(array: NDArray[Any], classes: tuple[Any, ...]) -> Labels:
     if array.dtype.kind not in "iu":
         raise GraphError(f"labels must be integer codes when classes are given; got {array.dtype}.")
-    codes = array.astype(np.int64)
-    if len(set(classes)) != len(classes):
+    try:
+        distinct = len(set(classes)) == len(classes)
+    except TypeError:
+        raise GraphError("classes must be names: strings, numbers or booleans.") from None
+    if not distinct:
         raise GraphError("classes must be distinct names.")
+    codes = array
     if codes.size and (codes.min() < -1 or codes.max() >= len(classes)):
         worst = codes.max() if codes.max() >= len(classes) else codes.min()
         raise GraphError(
             f"label codes must be −1 or in [0, {len(classes)}), the number of classes; got {worst}."
         )
-    return Labels(codes, classes)
+    return Labels(codes.astype(np.int64), classes)

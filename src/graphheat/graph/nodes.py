@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graphheat.checks import shown
 from graphheat.errors import GraphError
 
 
@@ -46,7 +47,7 @@ def check_nodes(nodes: ArrayLike | None, n: int) -> NDArray[Any]:
     seen: set[Any] = set()
     for node in ids.tolist():
         if node in seen:
-            raise GraphError(f"node ids must be distinct; {node!r} appears more than once.")
+            raise GraphError(f"node ids must be distinct; {shown(node)!r} appears more than once.")
         seen.add(node)
     return ids
 
@@ -57,6 +58,7 @@ def positions_of(wanted: NDArray[Any], ids: NDArray[Any], what: str, where: str)
     found = np.array([table.get(node, -1) for node in wanted.tolist()], dtype=np.int64)
     if (found < 0).any():
         lost = list(dict.fromkeys(wanted[found < 0].tolist()))
-        shown = ", ".join(repr(node) for node in lost[:5]) + (", …" if len(lost) > 5 else "")
-        raise GraphError(f"{len(lost):,} ids of the {what} are not in {where}: {shown}.")
+        some = ", ".join(repr(shown(node) if isinstance(node, str) else node) for node in lost[:5])
+        more = ", …" if len(lost) > 5 else ""
+        raise GraphError(f"{len(lost):,} ids of the {what} are not in {where}: {some}{more}.")
     return found

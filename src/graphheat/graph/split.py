@@ -55,6 +55,10 @@ class Split(Mapping[str, Indices]):
     def checked(cls, parts: Mapping[str, ArrayLike], labels: Indices) -> Split:
         """Check parts that a user gave, as indices or masks, against the labels, shape (n,)."""
         n = len(labels)
+        if not isinstance(parts, Mapping):
+            raise GraphError(
+                f"split must be a mapping from part to node indices; got {type(parts).__name__}."
+            )
         found = {name: _indices(name, members, n) for name, members in parts.items()}
         names = list(found)
         for position, first in enumerate(names):
@@ -253,7 +257,10 @@ class Split(Mapping[str, Indices]):
 
 def _indices(name: str, members: ArrayLike, n: int) -> Indices:
     """Return a part's row numbers, shape (k,), or raise with the rule that it breaks."""
-    indices = np.asarray(members)
+    try:
+        indices = np.asarray(members)
+    except ValueError:
+        raise GraphError(f"split['{name}'] must be a list of row numbers, or a mask.") from None
     if indices.dtype.kind == "b":
         if indices.shape != (n,):
             raise GraphError(
@@ -262,9 +269,9 @@ def _indices(name: str, members: ArrayLike, n: int) -> Indices:
         indices = np.flatnonzero(indices)
     if indices.size and indices.dtype.kind not in "iu":
         raise GraphError(f"split['{name}'] must hold node indices; got {indices.dtype}.")
-    indices = indices.astype(np.int64).ravel()
     if indices.size and (indices.min() < 0 or indices.max() >= n):
         raise GraphError(f"split['{name}'] must hold indices in [0, {n}).")
+    indices = indices.astype(np.int64).ravel()
     if len(np.unique(indices)) != len(indices):
         raise GraphError(f"split['{name}'] names a node more than once.")
     return indices

@@ -29,11 +29,11 @@ from graphheat.graph.adjacency import validate
 from graphheat.heat.assembly import threshold
 from graphheat.heat.engines import ONE_OFF, Chooser, Engine, Request, chooser_of, strips
 from graphheat.heat.laplacian import Isolated
-from graphheat.heat.memory import available_memory
 from graphheat.heat.operand import Operand
 from graphheat.heat.plan import Plan
 from graphheat.heat.series import HeatSeries, heat_series
 from graphheat.heat.signals import as_columns, dense
+from graphheat.memory import available_memory
 from graphheat.progress import Progress
 
 

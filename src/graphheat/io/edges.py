@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 from typing import NamedTuple, Unpack
 
@@ -108,7 +109,14 @@ def _weights(
     written: NDArray[np.object_], table: Table, place: int, style: Style, header: bool
 ) -> NDArray[np.float64]:
     if style.decimal != "," and all(map(is_number, written)):
-        return written.astype(np.float64)
+        weight = written.astype(np.float64)
+        lost = [cell for cell in written[weight == 0] if re.search("[1-9]", cell.partition("e")[0])]
+        if lost:
+            raise FileFormatError(
+                f"{table.path} has a weight too small for float64, {named(lost[:1])}: it would be "
+                "0, which is no edge."
+            )
+        return weight
     name = table.first[place] if header else str(place + 1)
     odd = next((row for row, cell in enumerate(written) if reading(cell.strip()) is None), None)
     if odd is not None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphheat.errors import FileFormatError, GraphError
-from graphheat.io.archive import existing_file, read_archive, reason_of
+from graphheat.errors import FileFormatError, GraphError, GraphHeatError
+from graphheat.graph.sparse_structure import csr_of
+from graphheat.io.archive import DAMAGE, existing_file, read_archive, read_array, reason_of
+from graphheat.io.sparse_archive import is_sparse, sparse_matrix
 from graphheat.io.written import named
+from graphheat.memory import check_room
 
 ARRAYS = (".npy", ".npz")
 
@@ -40,9 +42,11 @@ def read_feature_array(source: Any) -> Any:
     try:
         if "x_shape" in arrays:
             parts = arrays["x_data"], arrays["x_indices"], arrays["x_indptr"]
-            return sp.csr_array(parts, shape=tuple(arrays["x_shape"].tolist()))
-        if "format" in arrays and "shape" in arrays:
-            return sp.load_npz(path)
+            return csr_of(*parts, arrays["x_shape"], "features")
+        if is_sparse(arrays):
+            return sparse_matrix(arrays, "features")
+    except GraphHeatError:
+        raise
     except (KeyError, ValueError, TypeError) as error:
         raise FileFormatError(f"{path} is not a whole sparse matrix: {reason_of(error)}.") from None
     if "x" in arrays:
@@ -56,13 +60,14 @@ def read_feature_array(source: Any) -> Any:
 
 
 def _read_npy(path: Path) -> NDArray[Any]:
+    size = path.stat().st_size
+    check_room(size, size, path)
     try:
         with path.open("rb") as stream:
-            return np.lib.format.read_array(stream, allow_pickle=False)
-    except (
-        *(ValueError, EOFError, OSError, MemoryError),
-        *(SyntaxError, TokenError, RecursionError),  # its header is Python
-    ) as error:
+            return read_array(stream, size, path)
+    except GraphHeatError:
+        raise
+    except DAMAGE as error:
         raise FileFormatError(f"{path} is not a whole npy array: {reason_of(error)}.") from None
 
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 import io
 import os
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphheat.errors import FileFormatError
-from graphheat.io.archive import existing_file, reason_of
+from graphheat.errors import FileFormatError, GraphHeatError
+from graphheat.io.archive import existing_file, read_bytes, reason_of
+from graphheat.memory import check_nodes_fit
 
 _BANNER = re.compile(
     r"%%MatrixMarket\s+matrix\s+(coordinate|array)\s+(real|double|integer|pattern|complex)"
@@ -41,17 +43,19 @@ def parse_matrix(path: str | os.PathLike[str]) -> sp.coo_array:
     [[0.0, 1.0], [1.0, 0.0]]
     """
     path = existing_file(path)
+    data = read_bytes(path)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-        return _parse(text)
+        return _parse(data.decode("utf-8-sig"), path, len(data))
+    except GraphHeatError:
+        raise
     except UnicodeDecodeError:
         reason = "it is not text"
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         reason = reason_of(error)
     raise FileFormatError(f"{path} is not a whole Matrix Market file: {reason}.")
 
 
-def _parse(text: str) -> sp.coo_array:
+def _parse(text: str, path: Path, length: int) -> sp.coo_array:
     """Parse the file's text; every ValueError is a reason to refuse it."""
     banner, _, rest = text.partition("\n")
     kind = _BANNER.fullmatch(banner)
@@ -69,6 +73,7 @@ def _parse(text: str) -> sp.coo_array:
     rows, columns = size[:2]
     if max(rows, columns) >= 2**31:
         raise ValueError(f"a matrix of {rows:,} × {columns:,} is too large")
+    check_nodes_fit(max(rows, columns), length, path)
     if symmetry != "general" and rows != columns:
         raise ValueError(f"a {symmetry} matrix cannot be {rows} × {columns}")
     values = _numbers(body)
@@ -76,6 +81,8 @@ def _parse(text: str) -> sp.coo_array:
         i, j, data = _array_entries(values, rows, columns, symmetry)
     else:
         i, j, data = _coordinate_entries(values, size, pattern=field == "pattern")
+    if symmetry == "skew-symmetric" and np.any(i == j):
+        raise ValueError("a skew-symmetric matrix has no diagonal")
     if symmetry != "general":
         off = i != j
         data = np.r_[data, _MIRRORED[symmetry] * data[off]]
@@ -85,13 +92,14 @@ def _parse(text: str) -> sp.coo_array:
 
 def _size(text: str) -> tuple[list[int], str]:
     """Return the numbers of the size line, and what stands below it."""
-    while text:
-        line, _, text = text.partition("\n")
+    start = 0
+    for line in io.StringIO(text, newline="\n"):
+        start += len(line)
         if line.strip() and not line.lstrip().startswith("%"):
             cells = line.split()
             if not all(re.fullmatch("[0-9]{1,18}", cell) for cell in cells):
                 raise ValueError(f"its size line is {line.strip()[:40]!r}")
-            return [int(cell) for cell in cells], text
+            return [int(cell) for cell in cells], text[start:]
     raise ValueError("it has no size line")
 
 

@@ -16,9 +16,12 @@ from graphheat.errors import FileFormatError, GraphError, GraphHeatError
 from graphheat.features import FeatureSchema
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import Duplicates, from_pairs
-from graphheat.io.archive import read_archive, reason_of
+from graphheat.graph.sparse_structure import csr_of
+from graphheat.io.archive import Members, as_path, read_archive, reason_of
 from graphheat.io.atomic import replacing
+from graphheat.io.sparse_archive import SPARSE, is_sparse, sparse_matrix
 from graphheat.io.written import named
+from graphheat.memory import check_nodes_fit
 
 SCHEMA = "graphheat.graph/1"
 SPLIT = ("train", "val", "calibration", "test")
@@ -93,13 +96,16 @@ def read_npz(
     >>> read_npz(path)
     Graph(nodes=3, edges=3, features=0, classes=2, labelled=3)
     """
-    path = Path(path)
-    arrays = read_archive(path)
+    path = as_path(path)
+    arrays = read_archive(path, _is_known)
     try:
         parts = _parts(arrays, path, duplicates)
     except GraphHeatError:
         raise
-    except (KeyError, IndexError, ValueError, TypeError) as error:
+    except (
+        *(KeyError, IndexError, ValueError, TypeError, AttributeError),
+        *(OverflowError, RecursionError),  # JSON of great depth
+    ) as error:
         raise FileFormatError(
             f"{path} is not a whole graph archive: {reason_of(error)}. Write it again."
         ) from error
@@ -110,23 +116,34 @@ def read_npz(
     return Graph.from_scipy(**{"name": path.stem, **parts, **more})
 
 
-def _parts(arrays: Arrays, path: Path, duplicates: Duplicates) -> dict[str, Any]:
+def _is_known(name: str) -> bool:
+    """Tell whether an array is one that any of the layouts has."""
+    start = name.partition("_")[0]
+    return name in (*OTHERS, *SPARSE) or start in ("adjacency", "features", "split")
+
+
+def _parts(arrays: Members, path: Path, duplicates: Duplicates) -> dict[str, Any]:
     if "schema" in arrays:
         schema = str(arrays["schema"])
         if schema != SCHEMA:
             raise FileFormatError(
                 f"{path} is of schema {schema!r}; this version reads {SCHEMA!r}. Update graphheat."
             )
+        if arrays.others:
+            raise ValueError(f"it holds {named(arrays.others, 1)}, which is no part of a graph")
         parts = _unpack(arrays)
         held = [part for part in ("features", "labels", "split") if _holds(parts, part)]
         what = f"a graph with {', '.join(held)}" if held else "a graph of edges alone"
         return {**parts, "account": (f"{path.name}: {what}.",)}
     if "edge_index" in arrays:
-        return _from_edge_index(arrays, duplicates) | {"account": (_account(arrays, path),)}
-    if "format" in arrays and "shape" in arrays:
+        parts = _from_edge_index(arrays, duplicates, path)
+        return parts | {"account": (_account(arrays, path),)}
+    if is_sparse(arrays):
         alone = f"{path.name}: a sparse matrix, taken for the edges of nodes 0, 1, 2, …."
-        return {"adjacency": sp.load_npz(path), "account": (alone,)}
-    found = ", ".join(sorted(arrays)) or "nothing"
+        matrix = sparse_matrix(arrays, "adjacency")
+        check_nodes_fit(matrix.shape[0], path.stat().st_size, path)
+        return {"adjacency": matrix, "account": (alone,)}
+    found = named(sorted([*arrays, *arrays.others]), 10) or "nothing"
     raise FileFormatError(
         f"{path} must be a graphheat graph, a scipy.sparse.save_npz file or an archive with "
         f"edge_index; it holds {found}."
@@ -181,11 +198,11 @@ def _pack(graph: Graph) -> Arrays:
 
 
 def _unpack(arrays: Arrays) -> dict[str, Any]:
-    words = json.loads(arrays["words"].tobytes())
+    words = _words(arrays)
     indptr, indices = arrays["adjacency_indptr"], arrays["adjacency_indices"]
     n = len(indptr) - 1
-    weights = arrays.get("adjacency_weights", np.ones(len(indices))).astype(np.float64)
-    upper = sp.csr_array((weights, indices.astype(np.int64), indptr.astype(np.int64)), shape=(n, n))
+    weights = arrays.get("adjacency_weights", np.ones(len(indices)))
+    upper = csr_of(weights, indices, indptr, (n, n), "adjacency").astype(np.float64)
     parts: dict[str, Any] = {
         "adjacency": upper + sp.triu(upper, k=1).T,
         "labels": arrays["labels"],
@@ -194,7 +211,7 @@ def _unpack(arrays: Arrays) -> dict[str, Any]:
         "titles": words.get("titles"),
         "name": words["name"],
         "split": {
-            name: arrays[f"split_{position}"].astype(np.int64)
+            name: _whole(arrays[f"split_{position}"], f"split['{name}']")
             for position, name in enumerate(words["split"])
         },
         "features": arrays.get("features"),
@@ -204,15 +221,39 @@ def _unpack(arrays: Arrays) -> dict[str, Any]:
         parts["schema"] = FeatureSchema.from_dict(words["feature_schema"])
     if "features_shape" in arrays:
         columns = arrays["features_indices"]
-        parts["features"] = sp.csr_array(
-            (
-                arrays.get("features_data", np.ones(len(columns), dtype=np.float32)),
-                columns.astype(np.int64),
-                arrays["features_indptr"].astype(np.int64),
-            ),
-            shape=tuple(arrays["features_shape"].tolist()),
+        ones = np.ones(columns.size, dtype=np.float32)
+        parts["features"] = csr_of(
+            arrays.get("features_data", ones),
+            columns,
+            arrays["features_indptr"],
+            arrays["features_shape"],
+            "features",
         )
     return parts
+
+
+def _words(arrays: Arrays) -> dict[str, Any]:
+    """Return the words of an archive, each of the kind that it must be."""
+    words = json.loads(arrays["words"].tobytes())
+    kinds: dict[str, Any] = {
+        "name": str, "classes": list, "split": list, "nodes": list, "titles": list,
+        "feature_names": list, "feature_schema": dict,
+    }  # fmt: skip
+    if not isinstance(words, dict):
+        raise ValueError("its words are no JSON object")
+    for key, kind in kinds.items():
+        if key in words and not isinstance(words[key], kind):
+            raise ValueError(f"{key} is not a {kind.__name__}")
+    for key in ("split", "nodes", "titles", "feature_names"):
+        if not all(isinstance(each, str) for each in words.get(key, [])):
+            raise ValueError(f"{key} must hold strings")
+    return words
+
+
+def _whole(array: NDArray[Any], what: str) -> NDArray[np.int64]:
+    if array.size and array.dtype.kind not in "iu":
+        raise GraphError(f"{what} must hold row numbers; got {array.dtype}.")
+    return array.astype(np.int64)
 
 
 def _ids(nodes: list[str]) -> NDArray[np.object_]:
@@ -250,19 +291,24 @@ def _plain_classes(classes: tuple[Any, ...]) -> list[Any]:
 
 # ------------------------------------------------------------------- others' layouts
 
+OTHER_FEATURES = ("x", "x_data", "x_indices", "x_indptr", "x_shape")
+OTHERS = (
+    *("schema", "words", "labels", "nodes"),
+    *("edge_index", "edge_weight", "num_nodes", "y"),
+    *OTHER_FEATURES,
+    *(f"{part}_{kind}" for part in SPLIT for kind in ("mask", "idx")),
+)
 
-def _account(arrays: Arrays, path: Path) -> str:
+
+def _account(arrays: Members, path: Path) -> str:
     """Return which arrays of an archive with an edge_index were taken, and which left out."""
-    features = ("x", "x_data", "x_indices", "x_indptr", "x_shape")
-    split = [f"{part}_{kind}" for part in SPLIT for kind in ("mask", "idx")]
-    known = ("edge_index", "edge_weight", "num_nodes", "y", *features, *split)
-    taken = [name for name in known if name in arrays and name not in features[2:]]
-    left = sorted(arrays.keys() - set(known))
+    taken = [name for name in OTHERS if name in arrays and name not in OTHER_FEATURES[2:]]
+    left = sorted([*arrays.keys() - set(OTHERS), *arrays.others])
     omitted = f"; left out: {named(left, 3)}" if left else ""
     return f"{path.name}: taken from {', '.join(taken)}{omitted}."
 
 
-def _from_edge_index(arrays: Arrays, duplicates: Duplicates) -> dict[str, Any]:
+def _from_edge_index(arrays: Arrays, duplicates: Duplicates, path: Path) -> dict[str, Any]:
     pairs = arrays["edge_index"]
     if pairs.ndim != 2 or pairs.shape[0] != 2 or (pairs.size and pairs.dtype.kind not in "iu"):
         raise GraphError(
@@ -271,18 +317,19 @@ def _from_edge_index(arrays: Arrays, duplicates: Duplicates) -> dict[str, Any]:
     features: Any = arrays.get("x")
     if "x_shape" in arrays:
         parts = arrays["x_data"], arrays["x_indices"], arrays["x_indptr"]
-        features = sp.csr_array(parts, shape=tuple(arrays["x_shape"].tolist()))
+        features = csr_of(*parts, arrays["x_shape"], "features")
     labels = arrays.get("y")
     if labels is not None and labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
     if "num_nodes" in arrays:
-        n = int(arrays["num_nodes"])
+        n = _count(arrays["num_nodes"])
     elif features is not None:
         n = int(features.shape[0])
     elif labels is not None:
         n = len(labels)
     else:
         n = int(pairs.max()) + 1 if pairs.size else 0
+    check_nodes_fit(n, path.stat().st_size, path)
     return {
         "adjacency": from_pairs(
             pairs[0],
@@ -301,6 +348,12 @@ def _from_edge_index(arrays: Arrays, duplicates: Duplicates) -> dict[str, Any]:
             if f"{name}_{kind}" in arrays
         },
     }
+
+
+def _count(value: NDArray[Any]) -> int:
+    if value.size != 1 or value.dtype.kind not in "iu" or value.ravel()[0] < 0:
+        raise ValueError(f"num_nodes must be a whole number, not {value.dtype} {value.shape}")
+    return int(value.ravel()[0])
 
 
 def _as_mask(mask: NDArray[Any]) -> NDArray[Any]:

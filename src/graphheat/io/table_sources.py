@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import gzip
 import importlib
+import io
 import json
 import os
 import sqlite3
+import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from graphheat.errors import FileFormatError, GraphHeatError, MissingDependencyError
-from graphheat.io.archive import existing_file, reason_of
+from graphheat.io.archive import as_path, existing_file, exists, read_bytes, reason_of
 from graphheat.io.text_table import TextTable, parse_text
 from graphheat.io.value_table import ValueTable
 from graphheat.io.written import named
+from graphheat.memory import check_room, reading_room
 
 TEXTS = (".csv", ".tsv", ".txt", ".edges")
 PACKED = (".gz", ".zst")
@@ -26,6 +29,12 @@ PART = "::"  # db.sqlite::table, book.xlsx::sheet
 # Both have path and name, for messages; first, the cells of the first row; headed, whether those
 # are names; strings(), words(name) and cells(names).
 Table = TextTable | ValueTable
+
+_CELL_BYTES = 64  # of a cell as a Python object
+_XML_TIMES = 4  # what a book takes, by the length of its XML
+_BATCH_ROWS = 1024
+_ZSTD_BYTES = 4096
+_LEAST_STEPS, _STEPS_PER_BYTE, _STEPS_AT_ONCE = 10**8, 100, 10**4  # of SQLite's machine
 
 Opener = Callable[[Path, str | None], Table]
 
@@ -63,8 +72,8 @@ def split_part(source: str | os.PathLike[str]) -> tuple[Path, str | None]:
     >>> split_part("shop.sqlite::orders")
     (PosixPath('shop.sqlite'), 'orders')
     """
-    text = os.fspath(source)
-    if PART not in text or Path(text).exists():
+    text = os.fspath(as_path(source))
+    if PART not in text or exists(text):
         return Path(text), None
     path, _, part = text.rpartition(PART)
     return Path(path), part
@@ -95,36 +104,57 @@ def _text(path: Path, delimiter: str | None) -> Table:
 
 
 def _unpacked(path: Path) -> bytes:
-    data = path.read_bytes()
+    data = read_bytes(path)
     suffix = path.suffix.lower()
     if suffix not in PACKED:
         return data
     if not data:
         raise FileFormatError(f"{path} is empty; it needs at least one row.")
-    if suffix == ".gz":
-        try:
-            return gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise _damaged(path, "gzip file", error) from None
-    zstandard = _needed("zstandard", path)
-    unpacked = b""
+    parts, length, room = [], 0, reading_room(len(data))
+    for part in _gunzipped(data, path) if suffix == ".gz" else _unzstd(data, path):
+        parts.append(part)
+        length += len(part)
+        if length > room:
+            check_room(length, len(data), path)
+    return b"".join(parts)
+
+
+def _gunzipped(data: bytes, path: Path) -> Iterator[bytes]:
     try:
-        while data:  # frame by frame; a stream would not say that the last one ends early
-            frame = zstandard.ZstdDecompressor().decompressobj()
-            unpacked += frame.decompress(data)
-            if not frame.eof:
-                raise FileFormatError(f"{path} is not a whole zstd file: it ends early.")
-            data = frame.unused_data
+        with gzip.open(io.BytesIO(data)) as stream:
+            while part := stream.read(2**20):
+                yield part
+    except (OSError, EOFError, zlib.error) as error:
+        raise _damaged(path, "gzip file", error) from None
+
+
+def _unzstd(data: bytes, path: Path) -> Iterator[bytes]:
+    """Yield what is packed, frame by frame; a stream would not say that the last ends early."""
+    zstandard = _needed("zstandard", path)
+    frame = None
+    try:
+        # Little goes in at a time: a few bytes may stand for a great deal.
+        for start in range(0, len(data), _ZSTD_BYTES):
+            rest = data[start : start + _ZSTD_BYTES]
+            while rest:
+                if frame is None:
+                    window = max(2**23, reading_room(len(data)))
+                    made = zstandard.ZstdDecompressor(max_window_size=min(window, 2**27))
+                    frame = made.decompressobj()
+                yield frame.decompress(rest)
+                rest = frame.unused_data if frame.eof else b""
+                frame = None if frame.eof else frame
     except zstandard.ZstdError as error:
         raise _damaged(path, "zstd file", error) from None
-    return unpacked
+    if frame is not None:
+        raise FileFormatError(f"{path} is not a whole zstd file: it ends early.")
 
 
 def _parquet(path: Path, part: str | None) -> Table:
     parquet = _needed("pyarrow.parquet", path)
     try:
         with path.open("rb") as stream:
-            table = parquet.ParquetFile(stream).read()
+            table = _row_groups(parquet.ParquetFile(stream), path)
         table.validate(full=True)
         return ValueTable.of_frame(table, path)
     except GraphHeatError:
@@ -133,33 +163,60 @@ def _parquet(path: Path, part: str | None) -> Table:
         raise _damaged(path, "Parquet file", error) from None
 
 
+def _row_groups(file: Any, path: Path) -> Any:
+    """Return the table of a Parquet file, read batch by batch: its cells may repeat long words."""
+    size = path.stat().st_size
+    names, rows = file.schema_arrow.names, file.metadata.num_rows
+    check_room(rows * max(1, len(names)) * _CELL_BYTES, size, path)
+    batches, length, room = [], 0, reading_room(size)
+    for batch in file.iter_batches(batch_size=_BATCH_ROWS):
+        length += batch.nbytes
+        if length > room:
+            check_room(length, size, path)
+        batches.append(batch)
+    return importlib.import_module("pyarrow").Table.from_batches(batches, file.schema_arrow)
+
+
 def _excel(path: Path, part: str | None) -> Table:
     openpyxl = _needed("openpyxl", path)
+    size = path.stat().st_size
     try:
         with path.open("rb") as stream:
+            with zipfile.ZipFile(stream) as archive:
+                packed = sum(entry.file_size for entry in archive.infolist())
+            check_room(packed * _XML_TIMES, size, path)
             book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
             sheets = book.sheetnames
             if part is not None and part not in sheets:
                 raise FileFormatError(f"{path} has no sheet {part!r}; it has {named(sheets, 10)}.")
-            rows = [list(row) for row in book[part or sheets[0]].iter_rows(values_only=True)]
+            sheet = book[part or sheets[0]]
+            sheet.reset_dimensions()  # what it says of its size may be anything
+            rows, cells, room = [], 0, reading_room(size)
+            for row in sheet.iter_rows(values_only=True):
+                cells += len(row) + 1
+                if cells * _CELL_BYTES > room:
+                    check_room(cells * _CELL_BYTES, size, path)
+                if any(value not in (None, "") for value in row):
+                    rows.append(list(row))
             book.close()
     except GraphHeatError:
         raise
     except Exception as error:  # of many kinds, as the damage is
         raise _damaged(path, "Excel file", error) from None
-    rows = [row for row in rows if any(value not in (None, "") for value in row)]
     if not rows:
         raise FileFormatError(f"{path} is empty; it needs at least one row.")
     width = max(
         place + 1 for row in rows for place, value in enumerate(row) if value not in (None, "")
     )
+    check_room(len(rows) * width * _CELL_BYTES, size, path)
     even = [[*row, *[None] * width][:width] for row in rows]
     return ValueTable.of_rows(path, even[0], even[1:])
 
 
 def _json_lines(path: Path, part: str | None) -> Table:
+    data = read_bytes(path)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileFormatError(
             f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8."
@@ -183,6 +240,7 @@ def _json_lines(path: Path, part: str | None) -> Table:
         rows.append(row)
     if not rows:
         raise FileFormatError(f"{path} is empty; it needs at least one row.")
+    check_room(len(rows) * len(names) * _CELL_BYTES, len(data), path)
     return ValueTable.of_rows(path, list(names), ([row.get(n) for n in names] for row in rows))
 
 
@@ -194,8 +252,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _sqlite(path: Path, part: str | None) -> Table:
+    size = path.stat().st_size
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as base:
+            _limit(base, size)
             listed = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
             tables = sorted(str(name) for (name,) in listed if not str(name).startswith("sqlite_"))
             if part is None and len(tables) == 1:
@@ -209,12 +269,29 @@ def _sqlite(path: Path, part: str | None) -> Table:
             quoted = part.replace('"', '""')
             found = base.execute(f'SELECT * FROM "{quoted}"')
             names = [column[0] for column in found.description]
-            rows = found.fetchall()
+            rows, room, length = [], reading_room(size), 0
+            while batch := found.fetchmany(_BATCH_ROWS):
+                rows += batch
+                length += sum(_CELL_BYTES + _length(value) for row in batch for value in row)
+                if length > room:
+                    check_room(length, size, path)
     except (sqlite3.Error, ValueError, OverflowError) as error:
         if isinstance(error, GraphHeatError):
             raise
         raise _damaged(path, "SQLite database", error) from None
     return ValueTable.of_rows(f"{path}{PART}{part}", names, rows)
+
+
+def _limit(base: sqlite3.Connection, size: int) -> None:
+    """Bound what a database may make of a question: a view can compute, and need not end."""
+    base.execute("PRAGMA trusted_schema = OFF")
+    base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(reading_room(size), 10**9))
+    steps = iter(range((_LEAST_STEPS + _STEPS_PER_BYTE * size) // _STEPS_AT_ONCE))
+    base.set_progress_handler(lambda: next(steps, None) is None, _STEPS_AT_ONCE)
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, (str, bytes)) else 0
 
 
 TABLES: Mapping[str, Opener] = {

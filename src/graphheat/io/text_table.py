@@ -19,10 +19,12 @@ from graphheat.features.cells import MISSING, Cells, cells
 from graphheat.features.kinds import Style
 from graphheat.io.archive import reason_of
 from graphheat.io.written import named
+from graphheat.memory import check_room
 
 _SPACES = r"\s+"
 _NEEDLESS_ZERO = re.compile(r"0[0-9](?<![0-9.eE]0[0-9])")
 _USUALLY_WORDS = frozenset(["id", "node", "node_id", "name", "label", "class", "split", "title"])
+_COLUMN_BYTES = 8192  # of a column, however short
 _LOOKED_AT = 50  # records that must agree on the delimiter
 
 
@@ -172,6 +174,7 @@ def _decoded(data: bytes, path: Path) -> str:
 
 
 def _table(path: Path, text: str, delimiter: str | None, skipped: int) -> TextTable:
+    _check_width(path, text)
     if delimiter is None:
         delimiter = _delimiter(text)
     elif delimiter.isspace() and delimiter != "\t":
@@ -189,6 +192,14 @@ def _table(path: Path, text: str, delimiter: str | None, skipped: int) -> TextTa
     except csv.Error as error:
         raise FileFormatError(f"{path} is not a table: {reason_of(error)}.") from None
     return TextTable(path, delimiter, tuple(cell.strip() for cell in first), skipped, text)
+
+
+def _check_width(path: Path, text: str) -> None:
+    """Raise where the first row may have more cells than columns can be made of."""
+    end = text.find("\n")
+    line = text if end < 0 else text[:end]
+    cells = 1 + max(line.count(mark) for mark in "\t;, ")
+    check_room(cells * _COLUMN_BYTES, len(text), f"{path} (a row of {cells:,} cells)")
 
 
 def _delimiter(text: str) -> str:

@@ -34,8 +34,8 @@ from graphheat.features import Scaling
 from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
 from graphheat.heat.engines import ONE_OFF
-from graphheat.heat.memory import available_memory
 from graphheat.linear.diffusion import SELF_LOOPS, Diffusion
+from graphheat.memory import available_memory
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]

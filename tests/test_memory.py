@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from graphheat.heat.memory import available_memory
+from graphheat.memory import available_memory
 
 GB = 10**9
 
@@ -15,7 +15,7 @@ GB = 10**9
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
     """A machine with 8 GB left, without groups, and a process without limits."""
-    monkeypatch.setattr("graphheat.heat.memory.resource", None)
+    monkeypatch.setattr("graphheat.memory.resource", None)
 
     def write(path, text):
         place = tmp_path / path
@@ -79,7 +79,7 @@ def test_a_full_group_leaves_nothing(machine, tmp_path):
 
 LIMITED = """
 import resource
-from graphheat.heat.memory import available_memory
+from graphheat.memory import available_memory
 for limit in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
     before = available_memory()
     resource.setrlimit(limit, (3 * 10**9, resource.RLIM_INFINITY))
