@@ -117,5 +117,5 @@ def test_bad_sets_are_refused_in_a_sentence():
 @pytest.mark.parametrize("model", [HeatLabelSpreading(), GraphHeatClassifier()])
 def test_classifiers_refuse_numbers_and_say_what_takes_them(model):
     y = np.array([1.5, 2.25, 3.0, 9.75, 1.0, 0.5, 2.0])
-    with pytest.raises(GraphError, match=r"continuous value 1\.5.*use HeatRegressor"):
+    with pytest.raises(GraphError, match=r"continuous value 1\.5.*with graphheat\.HeatRegressor"):
         model.fit(np.ones((7, 2)), y, adjacency=A)

@@ -96,3 +96,12 @@ def test_bad_codes(codes, classes, words):
 def test_labels_are_one_a_node():
     with pytest.raises(GraphError, match="labels must be one per node; got 2 for 3 nodes"):
         Graph.from_scipy(np.zeros((3, 3)), labels=["a", "b"])
+
+
+def test_whole_numbers_that_are_prices_are_refused_and_codes_are_not():
+    prices = np.random.default_rng(0).integers(100, 9000, 60)
+    for values in (prices, prices.astype(float), prices.astype(object)):
+        with pytest.raises(GraphError, match=r"not measurements.*HeatRegressor"):
+            encode_labels(values)
+    for codes in (np.arange(60), np.repeat(np.arange(30) * 100, 3), prices[:20]):
+        assert len(encode_labels(codes).classes) == len(np.unique(codes))

@@ -262,7 +262,7 @@ def test_whole_prices_are_no_labels(write):
     edges, table = labelled(write, [137 * row * row % 9973 for row in range(60)])
     message = refusal(read_csv, edges, table, label="price")
     assert message.startswith(f"Column 'price' of {table} was taken for the label, but it holds")
-    assert "60 different ones for 60 labelled nodes, from 0 to " in message
+    assert "60 different whole numbers for 60 labelled nodes, from 0 to " in message
 
 
 def test_labels_that_pandas_wrote_as_floats(write):

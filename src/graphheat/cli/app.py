@@ -84,7 +84,9 @@ class LazyGroup(click.Group):
 def _fail(ctx: click.Context, message: str, code: int) -> None:
     if ctx.obj.get("debug"):
         raise
-    click.echo(f"Error: {message}", err=True)
+    from graphheat.cli.wording import in_shell_words
+
+    click.echo(f"Error: {in_shell_words(message)}", err=True)
     ctx.exit(code)
 
 

@@ -54,7 +54,10 @@ def explain(
             raise click.UsageError(f"--out takes a picture ({', '.join(PICTURES)}); got {out!r}.")
         check_writable(out)
     run = load_run(source["graph"])
+    if len(source) == 1 and run_graph is None and edges is None:
+        run.index_of(node)  # a mistyped name is told at once, before the graph is read
     graph = shown_graph(run, source, run_graph, edges)
+    node = graph.nodes[graph.index_of(node)]
     # A shell's words are text; the run's classes may be numbers.
     label = next((name for name in run.classes if str(name) == explained), explained)
     found = run.explainer(graph, threads=threads).explain(node, label=label)

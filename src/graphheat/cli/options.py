@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import click
 
+from graphheat.cli.wording import flag_of
 from graphheat.features.feature_schema import Missing
 from graphheat.features.numerals import Decimal
 from graphheat.graph import Graph
@@ -131,8 +132,8 @@ def open_graph(source: dict[str, Any]) -> Graph:
     if name in datasets.names():
         if options:
             raise click.UsageError(
-                f"{name!r} is a bundled graph; --{next(iter(options)).replace('_', '-')} is for "
-                "graphs that are read from a file."
+                f"{name!r} is a bundled graph; {flag_of(next(iter(options)))} is for graphs that "
+                "are read from a file."
             )
         return datasets.load(name)
     if not exists(split_part(name)[0]):

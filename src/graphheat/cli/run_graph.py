@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from graphheat.cli.options import open_graph
+from graphheat.cli.wording import flag_of
 
 if TYPE_CHECKING:
     from graphheat.graph import Graph
@@ -35,8 +36,7 @@ def shown_graph(
     odd = [name for name in source if name not in ("graph", "nodes", *more)]
     if odd:
         raise click.UsageError(
-            f"--{odd[0].replace('_', '-')} does not go with new nodes: they are read as the run's "
-            "were."
+            f"{flag_of(odd[0])} does not go with new nodes: they are read as the run's were."
         )
     given = {"nodes": source.get("nodes"), "edges": edges, **more}
     return grow(run, run_graph, given)[1]
@@ -82,8 +82,8 @@ def graph_of(run: Run, source: dict[str, Any], run_graph: str | None) -> Graph:
     if run_graph is not None:
         return open_graph({**source, "graph": run_graph})
     if len(source) > 1:
-        option = next(name for name in source if name != "graph").replace("_", "-")
-        raise click.UsageError(f"--{option} tells how to read a graph; name that with --graph.")
+        option = flag_of(next(name for name in source if name != "graph"))
+        raise click.UsageError(f"{option} tells how to read a graph; name that with --graph.")
     if "graph" not in run.source:
         raise click.UsageError("This run does not say which graph it was fitted on; give --graph.")
     try:

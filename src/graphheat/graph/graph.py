@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -12,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from graphheat.checks import shown
-from graphheat.errors import GraphError, NodeNotFoundError
+from graphheat.errors import GraphError
 from graphheat.graph import adjacency as adjacency_rules
 from graphheat.graph import foreign, growth
 from graphheat.graph.adjacency import SelfLoops, Symmetrize
@@ -21,15 +19,13 @@ from graphheat.graph.feature_matrix import Features, check_feature_names, check_
 from graphheat.graph.graph_readers import GraphReaders
 from graphheat.graph.identity import fingerprint_of
 from graphheat.graph.labels import encode_labels
+from graphheat.graph.lookup import find_node
 from graphheat.graph.nodes import check_nodes
 from graphheat.graph.split import Split
 from graphheat.graph.summary import Summary, summarize
 
 if TYPE_CHECKING:
     from graphheat.features import FeatureSchema
-
-
-_WHOLE = re.compile("-?[0-9]{1,19}", re.ASCII)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,20 +208,11 @@ class Graph(GraphReaders):
         return {node: index for index, node in enumerate(self.nodes.tolist())}
 
     def index_of(self, node: Any) -> int:
-        """Return the row number of a node id; "12" finds the id 12."""
-        if isinstance(node, np.generic):
-            node = node.item()
-        named = isinstance(node, (str, int)) and not isinstance(node, bool)
-        index = self._position.get(node) if named else None
-        if index is None and isinstance(node, str) and self.nodes.dtype.kind == "i":
-            # As people write whole numbers; int() also takes "1_0" and the digits of any script.
-            index = self._position.get(int(node)) if _WHOLE.fullmatch(node) else None
-        if index is None:
-            raise NodeNotFoundError(
-                f"{self.name} has no node {shown(node)!r}; its {self.n:,} ids run from "
-                f"{shown(self.nodes[0])} to {shown(self.nodes[-1])}."
-            )
-        return index
+        """Return the row number of a node by its id ("12" finds the id 12), or by its title.
+
+        What is not found is answered with near matches.
+        """
+        return find_node(node, self._position, self.titles, self.name)
 
     def with_split(self, **split: ArrayLike) -> Graph:
         """Return the same graph with another split (indices or masks by name)."""

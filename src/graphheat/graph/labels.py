@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from graphheat.errors import GraphError
 
 _EXACT = 2**53  # whole numbers up to here are themselves as floats
+INSTEAD = "Sort the values into classes, or predict numbers with graphheat.HeatRegressor."
+MOST_SPARSE_CLASSES = 20  # whole numbers that leave gaps and hardly repeat, beyond which: prices
 
 
 class Labels(NamedTuple):
@@ -53,6 +55,8 @@ def encode_labels(
         known = _exact_numbers(known.tolist())
     if known.dtype.kind == "f":
         _check_whole(known)
+    if known.dtype.kind in "iuf" and (gaps := measured(known)):
+        raise GraphError(f"labels must be classes, not measurements; got {gaps} {INSTEAD}")
     if (known.dtype.kind in "if" or _all_numbers(known)) and len(np.unique(known[known != -1])) > 1:
         missing[~missing] = known == -1
         known = known[known != -1]
@@ -130,13 +134,35 @@ def _plain(names: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(name.item() if isinstance(name, np.generic) else name for name in names)
 
 
+def measured(known: NDArray[Any]) -> str:
+    """Say how whole numbers are measurements rather than codes of classes; "" where they are codes.
+
+    Those are more than 20 different ones, of which most occur once, and which leave out most
+    numbers between the least and the largest: prices, not codes.
+
+    Examples
+    --------
+    >>> measured(np.arange(30)), measured(np.arange(30) ** 2)
+    ('', '30 different whole numbers for 30 labelled nodes, from 0 to 841.')
+    """
+    codes = np.unique(known)
+    if len(codes) <= MOST_SPARSE_CLASSES or 2 * len(codes) <= len(known):
+        return ""
+    if int(codes[-1]) - int(codes[0]) < 2 * len(codes):
+        return ""
+    return (
+        f"{len(codes):,} different whole numbers for {len(known):,} labelled nodes, from "
+        f"{int(codes[0])} to {int(codes[-1])}."
+    )
+
+
 def _check_whole(known: NDArray[Any]) -> None:
     bad = ~np.isfinite(known) | (known != np.round(known))
     if bad.any():
         raise GraphError(
             "labels must be classes, not measurements; "
             f"got the continuous value {known[np.argmax(bad)]}. Unknown label type: continuous. "
-            "For numbers use HeatRegressor."
+            + INSTEAD
         )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from graphheat.errors import FileFormatError, GraphError, ParameterError
 from graphheat.features.cells import MISSING, Cells
+from graphheat.graph.labels import INSTEAD, measured
 from graphheat.io.feature_array import is_array
 from graphheat.io.node_features import Beside, NodeFeatures
 from graphheat.io.table_options import ColumnOptions, NodeOptions, Source, chosen, option_names
@@ -32,7 +33,6 @@ SPLIT_NAMES = {
 }  # fmt: skip
 NO_SPLIT = MISSING | {"none", "unlabelled", "unlabeled"}
 MOST_BROKEN_CLASSES = 10  # more distinct labels such as 12.5 than this are measurements
-MOST_SPARSE_CLASSES = 20  # the same of whole numbers that leave gaps and hardly repeat
 
 # A number with a decimal point or comma, thousands apart or not; and one that is not whole.
 _MEASUREMENT = re.compile(
@@ -329,27 +329,16 @@ def _check_classes(names: list[str], table: Table, column: str) -> None:
     different = set(names)
     if not all(_MEASUREMENT.fullmatch(name) for name in different):
         return
-    sentence = (
-        f"Column {column!r} of {table.path} was taken for the label, but it holds numbers, not "
-        "classes: {} Name another column with label=…, or sort the values into classes first."
-    )
     broken = sorted(name for name in different if _BROKEN.search(name))
+    codes = as_integers(names)
     if len(broken) > MOST_BROKEN_CLASSES:
-        raise GraphError(
-            sentence.format(
-                f"{len(broken):,} distinct values are not whole (such as {broken[0]!r})."
-            )
-        )
-    codes = as_integers(sorted(different))
-    if codes is None or len(codes) <= MOST_SPARSE_CLASSES or 2 * len(codes) <= len(names):
+        what = f"{len(broken):,} distinct values are not whole (such as {broken[0]!r})."
+    elif codes is None or not (what := measured(codes)):
         return
-    if int(codes.max()) - int(codes.min()) >= 2 * len(codes):
-        raise GraphError(
-            sentence.format(
-                f"{len(codes):,} different ones for {len(names):,} labelled nodes, from "
-                f"{codes.min()} to {codes.max()}."
-            )
-        )
+    raise GraphError(
+        f"Column {column!r} of {table.path} was taken for the label, but it holds numbers, not "
+        f"classes: {what} Name another column with label=…. {INSTEAD}"
+    )
 
 
 def _split(

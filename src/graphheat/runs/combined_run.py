@@ -21,7 +21,12 @@ from graphheat.runs.run_file import run_from
 if TYPE_CHECKING:
     import pandas
 
-SHARED = ("nodes", "labels", "roles")  # what all parts have of the graph: a file holds it once
+SHARED = (
+    "nodes",
+    "titles",
+    "labels",
+    "roles",
+)  # what all parts have of the graph: a file holds it once
 FEATURES = ("feature_schema", "feature_names")  # the same, in the header
 LEAST = 1e-12  # a float32 softmax gives exact zeros, whose logarithm would drown the others
 
@@ -88,7 +93,7 @@ class CombinedRun(Run, kind="combined"):
             name: getattr(first, name)
             for name in (
                 *("fingerprint", "name", "classes", "nodes", "labels", "split"),
-                *("schema", "feature_names"),
+                *("titles", "schema", "feature_names"),
             )
         }
         kept = np.array([weight for _, weight in held])
@@ -225,7 +230,7 @@ class CombinedRun(Run, kind="combined"):
     def from_parts(cls, header: Header, arrays: Arrays) -> CombinedRun:
         """Rebuild a run from what a file holds."""
         own = header["combined"]
-        shared = {name: arrays[name] for name in SHARED}
+        shared = {name: arrays[name] for name in SHARED if name in arrays}
         features = {key: header[key] for key in FEATURES if key in header}
         parts = tuple(
             run_from({**features, **each}, {**with_prefix(arrays, f"part/{number}/"), **shared})

@@ -110,6 +110,7 @@ def told(
         "fingerprint": graph.fingerprint,
         "name": graph.name,
         "nodes": tuple(graph.nodes.tolist()),
+        "titles": graph.titles,
         "labels": labels_by_name(run, graph),
         "split": split,
         "probabilities": answer.probabilities,
@@ -134,6 +135,7 @@ def predict_rows(run: Run, graph: Graph, rows: Rows, *, threads: int | None = No
         split[old] = run.split.names()
     return Predictions(
         nodes=tuple(graph.nodes[rows].tolist()),
+        titles=None if graph.titles is None else tuple(graph.titles[row] for row in rows),
         classes=run.classes,
         probabilities=answer.probabilities,
         labels=labels_by_name(run, graph)[rows],

@@ -22,8 +22,8 @@ class Predictions:
 
     Attributes
     ----------
-    nodes, classes
-        Node ids and class names.
+    nodes, classes, titles
+        Node ids and class names; titles of the nodes, or None.
     probabilities
         Shape (n, c).
     labels
@@ -49,6 +49,7 @@ class Predictions:
     temperature: float | None = None
     notes: tuple[str, ...] = ()
     unlike: tuple[str, ...] = ()
+    titles: tuple[str, ...] | None = None
 
     @classmethod
     def on(
@@ -71,6 +72,7 @@ class Predictions:
                 labels[graph.labels == code] = classes.index(name)
         return cls(
             nodes=tuple(graph.nodes.tolist()),
+            titles=graph.titles,
             classes=classes,
             probabilities=probabilities,
             labels=labels,
@@ -84,6 +86,7 @@ class Predictions:
         return replace(
             self,
             nodes=tuple(self.nodes[row] for row in rows),
+            titles=None if self.titles is None else tuple(self.titles[row] for row in rows),
             probabilities=self.probabilities[rows],
             labels=self.labels[rows],
             split=[self.split[row] for row in rows],
@@ -99,6 +102,7 @@ class Predictions:
     def frame(self) -> pandas.DataFrame:
         """Return node, label, predicted, confidence, reached, split and p_<class>, a row per node.
 
+        Where nodes have titles, they follow the ids.
         With a temperature a last column, ``calibrated``, holds the confidence after scaling by it.
         """
         import pandas
@@ -110,6 +114,7 @@ class Predictions:
         nothing = np.full(len(self.labels), None, dtype=object)
         table: dict[str, Any] = {
             "node": list(self.nodes),
+            **({} if self.titles is None else {"title": list(self.titles)}),
             "label": label,
             "predicted": names[self.predicted],
             "confidence": self.probabilities.max(axis=1),

@@ -15,6 +15,7 @@ from graphheat import calibration
 from graphheat.errors import CheckpointError, GraphError
 from graphheat.features import FeatureSchema
 from graphheat.graph import Graph, Split
+from graphheat.graph.lookup import find_node
 from graphheat.runs import checkpoint, run_file
 from graphheat.runs.calibration_report import calibration_report
 from graphheat.runs.checkpoint import Arrays, Header
@@ -67,6 +68,8 @@ class Run:
     schema, feature_names
         How the graph's features were made and what they are called, as far as it knows: by these
         the features of another graph are matched.
+    titles
+        Of the graph's nodes, where it has some.
     base
         The run whose weights these are, where this is what it says :meth:`on` another graph.
     """
@@ -92,6 +95,7 @@ class Run:
     schema: FeatureSchema | None = None
     feature_names: tuple[str, ...] | None = None
     base: Run | None = None
+    titles: tuple[str, ...] | None = None
 
     kind: ClassVar[str] = ""
     explained_by: ClassVar[str | None] = None  # "module:class" of its explainer
@@ -115,6 +119,7 @@ class Run:
             "name": graph.name,
             "classes": graph.classes,
             "nodes": tuple(graph.nodes.tolist()),
+            "titles": graph.titles,
             "labels": graph.labels,
             "split": split,
             "schema": graph.schema,
@@ -145,6 +150,11 @@ class Run:
         """Return the labelled nodes of a part of the split: row numbers, rising."""
         nodes = np.sort(self.split.get(part, np.empty(0, dtype=np.int64)))
         return nodes[self.labels[nodes] >= 0]
+
+    def index_of(self, node: Any) -> int:
+        """Return the row number of a node by its id or title, as :meth:`Graph.index_of` does."""
+        place = {each: row for row, each in enumerate(self.nodes)}
+        return find_node(node, place, self.titles, self.name)
 
     def accuracy(self, part: str) -> float | None:
         """Return the share of right predictions in a part of the split, or None without nodes."""
@@ -238,6 +248,7 @@ class Run:
         """Return what the run says of the nodes of its graph."""
         return Predictions(
             nodes=self.nodes,
+            titles=self.titles,
             classes=self.classes,
             probabilities=self.probabilities,
             labels=self.labels,
@@ -387,6 +398,7 @@ class Run:
             "labels": self.labels,
             "roles": self.split.codes(),
             "nodes": checkpoint.pack_text(list(self.nodes)),
+            **({} if self.titles is None else {"titles": checkpoint.pack_text(list(self.titles))}),
             **{
                 name: array
                 for name in ("reached", "out_of_fold")
@@ -431,6 +443,9 @@ class Run:
             "name": header["name"],
             "classes": tuple(header["classes"]),
             "nodes": tuple(checkpoint.unpack_text(arrays["nodes"])),
+            "titles": tuple(checkpoint.unpack_text(arrays["titles"]))
+            if "titles" in arrays
+            else None,
             "labels": arrays["labels"],
             "split": Split(split.n, split.parts, held_out=header.get("held_out", False)),
             "probabilities": arrays["probabilities"],
