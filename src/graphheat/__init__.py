@@ -13,6 +13,7 @@ from graphheat.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from graphheat import datasets
+    from graphheat import disk as disk
     from graphheat.errors import GraphHeatError
     from graphheat.estimators.classifier import GraphHeatClassifier
     from graphheat.estimators.heat_diffusion import HeatDiffusion
@@ -85,6 +86,7 @@ __all__ = [
     "Suspects",
     "compare",
     "datasets",
+    "disk",
     "evaluate",
     "fit",
     "load_run",
@@ -102,8 +104,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name == "datasets":
-        return import_module("graphheat.datasets")
+    if name in ("datasets", "disk"):
+        return import_module(f"graphheat.{name}")
     if name in _HOME:
         try:
             return getattr(import_module(f"graphheat.{_HOME[name]}"), name)

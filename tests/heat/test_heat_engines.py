@@ -49,7 +49,7 @@ def test_signals_of_the_paper_s_graphs_go_by_compiled_code(cora):
 
 def test_what_is_computed_once_needs_more_work_for_a_compiler(cora):
     assert chosen(cora, "signals", 1433, engines.ONE_OFF) == "scipy"
-    assert chosen(youtube_sized(), "signals", 64, engines.ONE_OFF) == "numba"
+    assert chosen(youtube_sized(), "signals", 64, engines.ONE_OFF) == "panel"
 
 
 def test_rows_and_the_matrix_of_a_small_graph_meet_no_compiler(cora):

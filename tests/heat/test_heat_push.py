@@ -332,7 +332,7 @@ def test_without_numba_the_error_says_what_to_do(monkeypatch):
 
 
 def test_code_that_cannot_be_cached_runs_without_a_cache():
-    from graphheat.heat.jit import compiled
+    from graphheat.jit import compiled
 
     names: dict[str, Any] = {}
     exec("def double(x):\n    return 2 * x", names)  # numba finds no file to keep a cache beside

@@ -19,7 +19,7 @@ from graphheat.checks import check_count, check_number
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph, Split
 from graphheat.graph.adjacency import without_diagonal
-from graphheat.heat.jit import compiled
+from graphheat.jit import compiled
 from graphheat.progress import Progress
 
 

@@ -23,13 +23,14 @@ from graphheat.checks import (
     check_number,
     check_s,
 )
+from graphheat.disk import DiskGraph
 from graphheat.errors import KernelMemoryError, ParameterError
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import validate
 from graphheat.heat.assembly import threshold
 from graphheat.heat.engines import ONE_OFF, Chooser, Engine, Request, chooser_of, strips
 from graphheat.heat.laplacian import Isolated
-from graphheat.heat.operand import Operand
+from graphheat.heat.operand import MappedOperand, Operand
 from graphheat.heat.plan import Plan
 from graphheat.heat.series import HeatSeries, heat_series
 from graphheat.heat.signals import as_columns, dense
@@ -48,7 +49,8 @@ class HeatKernel:
     Parameters
     ----------
     graph
-        A :class:`~graphheat.Graph`, or a symmetric non-negative matrix, shape (n, n).
+        A :class:`~graphheat.Graph`, a :class:`~graphheat.disk.DiskGraph`, whose edges stay on disk,
+        or a symmetric non-negative matrix, shape (n, n).
     s
         Diffusion time, in [0, 1e6].
     tol
@@ -60,7 +62,8 @@ class HeatKernel:
     engine
         ``"scipy"``: float32 or float64 blocks of 32 columns. ``"numba"``: the same, vectorised and
         compiled. ``"push"``: local, for rows, and for matrices of short times on large graphs
-        (signals go by ``auto``). ``"reference"``: dense eigendecomposition in float64, for tests
+        (signals go by ``auto``). ``"panel"``: wide rows, threads over rows, for graphs far larger
+        than a cache or on disk. ``"reference"``: dense eigendecomposition in float64, for tests
         and small graphs. ``"auto"``: by counted work, as the table of
         :class:`~graphheat.heat.engines.Auto` says. An engine or a chooser of your own.
     threads
@@ -91,7 +94,7 @@ class HeatKernel:
 
     def __init__(
         self,
-        graph: Graph | Any,
+        graph: Graph | DiskGraph | Any,
         s: float,
         *,
         tol: float = 1e-6,
@@ -112,9 +115,13 @@ class HeatKernel:
         self.engine = self._chooser.name
         self.isolated = isolated
         self.threads = None if threads is None else check_count(threads, "threads", "HeatKernel")
-        adjacency = graph.adjacency if isinstance(graph, Graph) else validate(graph)
-        self._operand = Operand.of_graph(
-            adjacency, self_loops=self.self_loops, isolated=self.isolated
+        how: dict[str, Any] = {"self_loops": self.self_loops, "isolated": self.isolated}
+        self._operand = (
+            MappedOperand(graph, **how)
+            if isinstance(graph, DiskGraph)
+            else Operand.of_graph(
+                graph.adjacency if isinstance(graph, Graph) else validate(graph), **how
+            )
         )
         self._entry_series: dict[float, HeatSeries] = {}
         self._planned: dict[float, _Planned] = {}
@@ -284,6 +291,12 @@ class HeatKernel:
     # ------------------------------------------------------------------ inside
 
     def _plan(self, eps: float) -> _Planned:
+        if self._operand.mapped:
+            raise KernelMemoryError(
+                "The matrix of e^{-sL} of a graph on disk is not made: it has far more entries "
+                f"than the graph's {self._operand.nnz:,}. Use HeatKernel.rows for chosen nodes, or "
+                "HeatKernel.apply."
+            )
         if eps not in self._planned:
             self._planned[eps] = self._make_plan(eps)
         return self._planned[eps]

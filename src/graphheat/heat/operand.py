@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from graphheat.disk import DiskGraph
+from graphheat.errors import GraphError
 from graphheat.heat.laplacian import Isolated, normalized_adjacency
 
 Kept = TypeVar("Kept")
@@ -29,6 +31,8 @@ class Operand:
     self_loops, isolated
         As :func:`~graphheat.heat.normalized_adjacency` takes them.
     """
+
+    mapped = False  # whether edges are on disk
 
     def __init__(
         self,
@@ -79,3 +83,33 @@ class Operand:
             self._kept[key] = make()
         found: Kept = self._kept[key]
         return found
+
+
+class MappedOperand(Operand):
+    """The operand of a graph on disk: known by its rows, never as a matrix."""
+
+    mapped = True
+
+    def __init__(
+        self, graph: DiskGraph, *, self_loops: float = 0.0, isolated: Isolated = "paper"
+    ) -> None:
+        self.graph, self.adjacency = graph, None
+        self.self_loops, self.isolated = self_loops, isolated
+        self.n, self.nnz = graph.n, graph.nnz + (graph.n if self_loops else 0)
+        self.longest_row = graph.longest_row + (1 if self_loops else 0)
+        self._kept = {}
+
+    @property
+    def S(self) -> sp.csr_array:  # type: ignore[override]  # noqa: N802
+        """Raise: it would take memory for all edges."""
+        raise GraphError(
+            f"{self.graph.name} is on disk, and the matrix S of it would take "
+            f"{12 * self.nnz / 1e9:.1f} GB of memory. Use apply, sweep or rows with engine='auto'."
+        )
+
+    @property
+    def smoothest(self) -> NDArray[np.float64]:
+        """The roots of the degrees, by row, shape (n,)."""
+        roots = np.sqrt(self.graph.degrees + self.self_loops)
+        roots = np.where(roots > 0, roots, 1.0)
+        return roots if self.graph.rank is None else roots[self.graph.rank]

@@ -8,12 +8,14 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from graphheat.heat.engines import probes
 from graphheat.heat.engines.engine import Engine, Request, is_installed
 from graphheat.heat.engines.numba.compiled import NumbaEngine
+from graphheat.heat.engines.panel.panel import PanelEngine
 from graphheat.heat.engines.push.push import EDGE, PushEngine
 from graphheat.heat.engines.scipy import ScipyEngine
 from graphheat.heat.operand import Operand
 
-SCIPY, NUMBA, PUSH = ScipyEngine(), NumbaEngine(), PushEngine()
+SCIPY, NUMBA, PUSH, PANEL = ScipyEngine(), NumbaEngine(), PushEngine(), PanelEngine()
 
+LARGE = 200_000  # nodes from which on a strip of columns leaves every cache
 LANES = 8  # columns that cost what one does: a cache line is read whole
 
 
@@ -63,9 +65,12 @@ class Auto:
     =========  ====================================================  ======
     asked for  when                                                  engine
     =========  ====================================================  ======
+    signals    the graph is on disk                                  panel
+    rows       the graph is on disk                                  push
     anything   numba is not installed                                scipy
     signals    only some rows of the results are wanted              scipy
     signals    fewer than 4 columns, too few to fill a vector        scipy
+    signals    m · nnz · columns ≥ ``signals``, 200,000 nodes        panel
     signals    m · nnz · columns ≥ ``signals``                       numba
     signals    else                                                  scipy
     rows       m · nnz · max(rows, 8) ≥ ``rows``                     push
@@ -103,6 +108,8 @@ class Auto:
 
     def choose(self, operand: Operand, request: Request) -> Choice:
         """Return the engine by the table, and the line that decided."""
+        if operand.mapped:
+            return self._for_disk(operand, request)
         if not is_installed(NUMBA):
             return Choice(SCIPY, "numba is not installed")
         column = max(1, request.order) * max(1, operand.nnz)
@@ -112,13 +119,20 @@ class Auto:
             return self._for_rows(operand, request, column)
         if request.partial:
             return Choice(SCIPY, "it adds up chosen rows alone")
-        return self._for_signals(request.columns, column)
+        return self._for_signals(operand.n, request.columns, column)
 
-    def _for_signals(self, columns: int, column: int) -> Choice:
+    def _for_disk(self, operand: Operand, request: Request) -> Choice:
+        if request.kind != "signals" and PUSH.declines(operand, request) is None:
+            return Choice(PUSH, "chosen rows of a graph on disk")
+        return Choice(PANEL, "the graph is on disk")
+
+    def _for_signals(self, n: int, columns: int, column: int) -> Choice:
         if columns < 4:
             return Choice(SCIPY, "too few columns to fill a vector")
         if column * columns < self.signals:
             return Choice(SCIPY, "little work")
+        if n >= LARGE:
+            return Choice(PANEL, "no strip of columns stays in cache")
         return Choice(NUMBA, "enough work for compiled code")
 
     def _for_rows(self, operand: Operand, request: Request, column: int) -> Choice:
@@ -127,7 +141,7 @@ class Auto:
             return Choice(PUSH, "chosen rows of a large graph")
         if column * (request.columns + probes.COLUMNS) >= self.rows:
             return Choice(NUMBA, "enough work for compiled code")
-        return self._for_signals(request.columns, column)
+        return self._for_signals(operand.n, request.columns, column)
 
     def _for_matrix(self, operand: Operand, request: Request, column: int) -> Choice:
         work = column * request.columns

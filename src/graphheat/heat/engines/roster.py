@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphheat.checks import check_choice
-from graphheat.heat.engines.auto import AUTO, NUMBA, PUSH, SCIPY, Asked, Chooser
+from graphheat.heat.engines.auto import AUTO, NUMBA, PANEL, PUSH, SCIPY, Asked, Chooser
 from graphheat.heat.engines.engine import Engine, check_installed
 from graphheat.heat.engines.reference import ReferenceEngine
 
@@ -18,6 +18,7 @@ def register(engine: Engine) -> None:
 register(SCIPY)
 register(NUMBA)
 register(PUSH)
+register(PANEL)
 register(ReferenceEngine())
 
 

@@ -21,7 +21,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import types
 from numba.extending import intrinsic
 
-from graphheat.heat import jit
+from graphheat.jit import compiled as compiled_loop
 
 cgutils: Any = numba.core.cgutils  # it has no types
 
@@ -39,16 +39,17 @@ def compiled(function: Callable[..., Any]) -> Any:
     do so when this one does.
     """
     function.__qualname__ += f"-{_STAMP}"
-    return jit.compiled(function)
+    return compiled_loop(function)
 
 
 class _Rows:
     """Emits vector code for arrays of one element type at the builder's current position."""
 
-    def __init__(self, context: Any, builder: Any, array: Any) -> None:
+    def __init__(self, context: Any, builder: Any, array: Any, size: int = VECTOR_BYTES) -> None:
         self.context, self.builder = context, builder
         self.element = context.get_value_type(array.dtype)
-        self.lanes = VECTOR_BYTES * 8 // array.dtype.bitwidth
+        self.bytes_per_element = array.dtype.bitwidth // 8
+        self.lanes = size // self.bytes_per_element
         self.vector = ir.VectorType(self.element, self.lanes)
         self.suffix = f"v{self.lanes}f{array.dtype.bitwidth}"
 
@@ -61,12 +62,12 @@ class _Rows:
 
     def load(self, pointer: Any, offset: Any, vector: int) -> Any:
         value = self.builder.load(self._at(pointer, offset, vector))
-        value.align = VECTOR_BYTES // self.lanes  # arrays promise no more than their elements
+        value.align = self.bytes_per_element  # arrays promise no more than their elements
         return value
 
     def store(self, value: Any, pointer: Any, offset: Any, vector: int) -> None:
         stored = self.builder.store(value, self._at(pointer, offset, vector))
-        stored.align = VECTOR_BYTES // self.lanes
+        stored.align = self.bytes_per_element
 
     def splat(self, scalar: Any) -> Any:
         undefined = ir.Constant(self.vector, ir.Undefined)
@@ -174,7 +175,93 @@ def _emit_step(vectors: int, context: Any, builder: Any, signature: Any, argumen
             rows.store(more, gather, offset, v)
 
 
-def _add(vectors: int) -> Callable[..., None]:
+def _walk(vectors: int, size: int = VECTOR_BYTES) -> Callable[..., None]:
+    """Make ``walk(first, last, indices, weights, source, place, own, target, at, scale, …)``.
+
+    target[at:…] ← scale · (Σ_e weights[e] · source[row indices[e]] + own · source[place:…])
+    − target[at:…], then total[at:…] += factor · target there. Without weights (an empty array)
+    all are 1. A row has ``vectors`` vectors of ``size`` bytes.
+    """
+
+    @intrinsic
+    def walk(
+        typing: Any,
+        first: Any,
+        last: Any,
+        indices: Any,
+        weights: Any,
+        source: Any,
+        place: Any,
+        own: Any,
+        target: Any,
+        at: Any,
+        scale: Any,
+        total: Any,
+        factor: Any,
+    ) -> Any:
+        number = target.dtype
+        entries = types.int64, types.int64, indices, weights, source
+        places = types.int64, number, target, types.int64, number
+        signature = types.void(*entries, *places, total, number)
+
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            _emit_walk(vectors, size, context, builder, signature, arguments)
+            return context.get_dummy_value()
+
+        return signature, emit
+
+    return walk
+
+
+def _emit_walk(
+    vectors: int, size: int, context: Any, builder: Any, signature: Any, arguments: Any
+) -> None:
+    first, last, indices, weights, source, place, own, target, at, scale, total, factor = arguments
+    kinds = signature.args
+    rows = _Rows(context, builder, kinds[7], size)
+    columns = rows.pointer(kinds[2], indices)
+    values = cgutils.create_struct_proxy(kinds[3])(context, builder, weights)
+    read, write = rows.pointer(kinds[4], source), rows.pointer(kinds[7], target)
+    gather = rows.pointer(kinds[10], total)
+    stride = ir.Constant(INT64, vectors * rows.lanes)
+    sums = [cgutils.alloca_once(builder, rows.vector) for _ in range(vectors)]
+    own = rows.splat(own)
+    for v, each in enumerate(sums):
+        builder.store(builder.fmul(own, rows.load(read, place, v)), each)
+    one = ir.Constant(INT64, 1)
+
+    def start(entry: Any) -> Any:
+        column = builder.load(builder.gep(columns, [entry]))
+        return builder.mul(builder.sext(column, INT64), stride)
+
+    weighted = builder.icmp_signed(">", values.nitems, ir.Constant(values.nitems.type, 0))
+    with builder.if_else(weighted) as (then, otherwise):
+        with then, cgutils.for_range_slice(builder, first, last, one, INT64) as (entry, _):
+            value = builder.load(builder.gep(values.data, [entry]))
+            width = kinds[3].dtype.bitwidth // 8
+            if width > rows.bytes_per_element:
+                value = builder.fptrunc(value, rows.element)
+            elif width < rows.bytes_per_element:
+                value = builder.fpext(value, rows.element)
+            weight, begin = rows.splat(value), start(entry)
+            for v, each in enumerate(sums):
+                there = rows.load(read, begin, v)
+                builder.store(rows.multiply_add(weight, there, builder.load(each)), each)
+        with otherwise, cgutils.for_range_slice(builder, first, last, one, INT64) as (entry, _):
+            begin = start(entry)
+            for v, each in enumerate(sums):
+                there = rows.load(read, begin, v)
+                builder.store(builder.fadd(builder.load(each), there), each)
+    scale, factor = rows.splat(scale), rows.splat(factor)
+    for v, each in enumerate(sums):
+        before = builder.fneg(rows.load(write, at, v))
+        after = rows.multiply_add(scale, builder.load(each), before)
+        rows.store(after, write, at, v)
+        more = rows.multiply_add(factor, after, rows.load(gather, at, v))
+        rows.store(more, gather, at, v)
+
+
+def _add(vectors: int, size: int = VECTOR_BYTES) -> Callable[..., None]:
     """Make ``add(source, source_offset, scale, target, target_offset)``.
 
     target[target_offset:…] ← target[target_offset:…] + scale · source[source_offset:…]
@@ -188,7 +275,7 @@ def _add(vectors: int) -> Callable[..., None]:
 
         def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             source, source_offset, scale, target, target_offset = arguments
-            rows = _Rows(context, builder, signature.args[3])
+            rows = _Rows(context, builder, signature.args[3], size)
             read = rows.pointer(signature.args[0], source)
             write = rows.pointer(signature.args[3], target)
             factor = rows.splat(scale)
@@ -247,5 +334,8 @@ def _lowest() -> Callable[..., int]:
 step_narrow, step_wide = _step(1), _step(2)
 step_add_narrow, step_add_wide = _step_add(1), _step_add(2)
 add_narrow, add_wide = _add(1), _add(2)
+add_half, add_widest = _add(1, VECTOR_BYTES // 2), _add(4)
+walk_half, walk_narrow = _walk(1, VECTOR_BYTES // 2), _walk(1)
+walk_wide, walk_widest = _walk(2), _walk(4)
 kept_narrow, kept_wide = _kept(1), _kept(2)
 lowest = _lowest()

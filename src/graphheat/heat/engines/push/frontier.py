@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphheat.heat.engines.push.walk import Edges, Levels
-from graphheat.heat.jit import compiled
+from graphheat.jit import compiled
 
 # What is known of a node stands in one row of ``state``, half a cache line.
 ARRIVING, RESIDUAL, HEAT, INVERSE = 0, 1, 2, 3  # INVERSE: 1 / degree
@@ -76,6 +76,7 @@ def push(state: Any, frontier: Any, size: Any, arrived: Any, graph: Edges) -> An
     Returns how many nodes they reach, and how many edges that took.
     """
     indptr, indices, chances = graph.indptr, graph.indices, graph.chances
+    own = graph.own
     count = NONE
     edges = 0
     for a in range(size):
@@ -94,12 +95,19 @@ def push(state: Any, frontier: Any, size: Any, arrived: Any, graph: Edges) -> An
                 count += np.uint64(before == 0.0)
                 state[u, ARRIVING] = before + share
         else:
+            share = residual if graph.divided else residual * state[v, INVERSE]
             for e in range(begin, end):
                 u = indices[e]
                 before = state[u, ARRIVING]
                 arrived[count] = u
                 count += np.uint64(before == 0.0)
-                state[u, ARRIVING] = before + residual * chances[e] + TINY
+                state[u, ARRIVING] = before + share * chances[e] + TINY
+        if own > 0.0:
+            edges += 1
+            before = state[v, ARRIVING]
+            arrived[count] = v
+            count += np.uint64(before == 0.0)
+            state[v, ARRIVING] = before + residual * state[v, INVERSE] * own + TINY
     return count, edges
 
 
@@ -168,7 +176,7 @@ def spread(
     kept, edges, done = 0, 0, 0
     while done < len(seeds) and edges <= limits.patience:
         seed = seeds[done]
-        if indptr[seed] == indptr[seed + 1]:
+        if indptr[seed] == indptr[seed + 1] and graph.own == 0.0:
             lists[0, 0], state[seed, HEAT], total = seed, limits.alone, ONE
         else:
             total, costs[done], pushed = heat_from(seed, budgets[done], walk, workspace, graph)

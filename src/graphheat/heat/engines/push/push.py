@@ -57,9 +57,9 @@ from numpy.typing import ArrayLike, NDArray
 from graphheat.errors import MissingDependencyError, ParameterError
 from graphheat.heat.assembly import Entries, assemble, mirror, threshold
 from graphheat.heat.engines.engine import Cost, Engine, Request
-from graphheat.heat.engines.push.walk import Ranked, levels, ranked, rounding
+from graphheat.heat.engines.push.walk import Ranked, levels, mapped_ranks, ranked, rounding
 from graphheat.heat.laplacian import Isolated
-from graphheat.heat.operand import Operand
+from graphheat.heat.operand import MappedOperand, Operand
 from graphheat.heat.series import ChebyshevSeries, HeatSeries
 from graphheat.progress import Progress
 
@@ -74,7 +74,8 @@ class Push:
     Parameters
     ----------
     adjacency
-        Symmetric and non-negative, shape (n, n); trusted to be so.
+        Symmetric and non-negative, shape (n, n); trusted to be so. Or the same with its self-loops
+        as :func:`ranks_of` has it.
     s
         Diffusion time.
     tol
@@ -85,8 +86,6 @@ class Push:
         ``"paper"``: a node without edges keeps e^{-s} of its heat; ``"keep"``: all of it.
     threads
         Threads for many rows. The result does not depend on it.
-    graph
-        ``adjacency`` as :func:`~graphheat.heat.engines.push.walk.ranked` has it, where it is known.
 
     Attributes
     ----------
@@ -117,20 +116,19 @@ class Push:
 
     def __init__(
         self,
-        adjacency: sp.csr_array,
+        adjacency: sp.csr_array | Ranked,
         s: float,
         tol: float,
         *,
         self_loops: float = 0.0,
         isolated: Isolated = "paper",
         threads: int = 1,
-        graph: Ranked | None = None,
     ) -> None:
         self.s, self.tol, self.threads = float(s), float(tol), threads
-        self.n = int(adjacency.shape[0])
         self.dtype = np.dtype(np.float32 if tol >= 1e-6 else np.float64)
         self.edges_pushed = 0
-        self._graph = ranked(adjacency, self_loops) if graph is None else graph
+        self._graph = adjacency if isinstance(adjacency, Ranked) else ranked(adjacency, self_loops)
+        self.n = len(self._graph.rank)
         self._levels = levels(self.s)
         self._alone = math.exp(-self.s) if isolated == "paper" else 1.0
         self.rounding = rounding(self.s, self._graph.longest_row)
@@ -309,6 +307,8 @@ class PushEngine(Engine):
             return "push computes rows, not signals"
         if not all(isinstance(series, HeatSeries) for series in request.series):
             return "push computes heat alone"
+        if isinstance(operand, MappedOperand):
+            return "push makes no matrix of a graph on disk" if request.kind == "matrix" else None
         return "push needs the graph's adjacency" if operand.adjacency is None else None
 
     def apply(
@@ -362,22 +362,31 @@ class PushEngine(Engine):
 
     def prepared(self, operand: Operand, series: ChebyshevSeries, threads: int) -> Push:
         """Return the push for a series, which is set up once for each operand."""
-        if not isinstance(series, HeatSeries) or operand.adjacency is None:
-            raise ParameterError("Push needs a heat series and the graph's adjacency.")
-        s, tol, adjacency = series.s, series.tol, operand.adjacency
+        if not isinstance(series, HeatSeries):
+            raise ParameterError("Push needs a heat series.")
+        s, tol, graph = series.s, series.tol, ranks_of(operand)
 
         def make() -> Push:
             return Push(
-                adjacency,
+                graph,
                 s,
                 tol,
-                self_loops=operand.self_loops,
                 isolated=operand.isolated,
                 threads=threads,
-                graph=operand.kept("ranked", lambda: ranked(adjacency, operand.self_loops)),
             )
 
         return operand.kept(("push", s, tol, threads), make)
+
+
+def ranks_of(operand: Operand) -> Ranked:
+    """Return the graph of an operand as the push goes over it, made once."""
+    if isinstance(operand, MappedOperand):
+        graph = operand.graph
+        return operand.kept("ranked", lambda: mapped_ranks(graph, operand.self_loops))
+    adjacency = operand.adjacency
+    if adjacency is None:
+        raise ParameterError("Push needs the graph's adjacency.")
+    return operand.kept("ranked", lambda: ranked(adjacency, operand.self_loops))
 
 
 def _frontier() -> ModuleType:

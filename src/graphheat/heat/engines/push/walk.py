@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
+from graphheat.disk import DiskGraph
+
 
 class Levels(NamedTuple):
     """The numbers that belong to the levels of the walk.
@@ -80,11 +82,17 @@ class Edges(NamedTuple):
         Shapes (n + 1,) and (nnz,).
     chances
         Weight over the degree of the row, shape (nnz,); empty when all weights are equal.
+    divided
+        Whether ``chances`` were divided by the degrees; mapped weights were not.
+    own
+        Weight of a self-loop at every node that is not among the entries.
     """
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.uint32]
     chances: NDArray[np.float64]
+    divided: bool = True
+    own: float = 0.0
 
 
 class Ranked(NamedTuple):
@@ -147,5 +155,37 @@ def ranked(adjacency: sp.csr_array, self_loops: float) -> Ranked:
         ceilings=np.where(degrees > 0, ceilings, 1.0),
         edges=Edges(
             by_rank.indptr.astype(np.int64), rank[by_rank.indices].astype(np.uint32), chances
+        ),
+    )
+
+
+def mapped_ranks(graph: DiskGraph, self_loops: float) -> Ranked:
+    """Return a graph on disk as it is: numbered by place, edges mapped.
+
+    Half rows and matrices, which need numbers by falling degree, cannot be had of it.
+    """
+    n = graph.n
+    degrees = graph.degrees + self_loops
+    components = int(graph.describe().components)
+    if components == 1:
+        ceilings = np.broadcast_to(np.float64(degrees.max(initial=1.0)), (n,))
+    else:
+        numbers = np.asarray(graph.components)
+        largest = np.zeros(components)
+        np.maximum.at(largest, numbers, degrees)
+        ceilings = np.where(degrees > 0, largest[numbers], 1.0)
+    same = np.arange(n, dtype=np.int32) if graph.order is None else None
+    weights = np.empty(0) if graph.weights is None else np.asarray(graph.weights)
+    return Ranked(
+        order=np.asarray(graph.order) if same is None else same,
+        rank=np.asarray(graph.rank) if same is None else same,
+        degrees=np.where(degrees > 0, degrees, 1.0),
+        ceilings=ceilings,
+        edges=Edges(
+            np.asarray(graph.indptr),
+            np.asarray(graph.indices).view(np.uint32),
+            weights,
+            divided=False,
+            own=float(self_loops),
         ),
     )
