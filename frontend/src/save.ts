@@ -23,7 +23,8 @@ export function savePicture(explorer: Explorer, picture: HTMLCanvasElement): voi
 /** A cell of a CSV file; what a spreadsheet would take for a formula is marked as text. */
 function cell(value: string | number): string {
   let text = String(value);
-  if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
+  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
+  if (typeof value === "string" && !number && /^[=+\-@\t\r\n]/.test(text)) text = `'${text}`;
   return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 }
 

@@ -1,6 +1,6 @@
 """``python -m graphheat``."""
 
-from graphheat.cli import main
+from graphheat.cli.process import command
 
 if __name__ == "__main__":
-    main()
+    command()

@@ -199,8 +199,8 @@ def test_labels_are_written_as_soon_as_a_stage_has_them(graph, tmp_path, monkeyp
     rows = []
     write = run_folder.write_labels
 
-    def watched(folder, run):
-        write(folder, run)
+    def watched(folder, run, **options):
+        write(folder, run, **options)
         rows.append((run.recipe, len(pandas.read_csv(folder / "predictions.csv"))))
 
     monkeypatch.setattr(run_folder, "write_labels", watched)

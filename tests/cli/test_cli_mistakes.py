@@ -256,7 +256,9 @@ def test_ctrl_c_keeps_what_the_default_has(monkeypatch, folder):
 
     monkeypatch.setattr("graphheat.training.ensemble.train_ensemble", interrupted)
     result = call(*FIT, "--out", "run")
-    assert "Interrupted: the answer is that of the stages so far." in result.stderr
+    assert (
+        "Interrupted: the answer is that of the stages so far; --resume goes on." in result.stderr
+    )
     assert len((folder / "run/predictions.csv").read_text().splitlines()) == 5
 
 

@@ -10,6 +10,7 @@ from helpers.command import invoke
 
 from graphheat.datasets import block_model
 from graphheat.io import write_npz
+from graphheat.runs import load_run
 from graphheat.training import loop
 
 GRAPH = block_model(60, 3, features=8, labels_per_class=4, seed=0)
@@ -27,9 +28,9 @@ def fit(*options, graph="g.npz", out="run", recipe="consistent"):
     return invoke("fit", graph, *given, *options)
 
 
-def refused(*options, **where):
+def refused(*options, code=2, **where):
     result = fit(*options, **where)
-    assert result.exit_code == 2, result.output
+    assert result.exit_code == code, result.output
     assert result.stdout == ""
     return sentence(result)
 
@@ -131,16 +132,21 @@ def test_an_interrupted_run_goes_on_to_the_same_predictions(monkeypatch):
     assert contents()["history.csv"] == contents("undisturbed")["history.csv"]
 
 
-def test_an_interrupted_default_keeps_its_stages_and_is_a_finished_run(monkeypatch):
+def test_an_interrupted_default_keeps_its_stages_says_so_and_goes_on(monkeypatch):
+    fit(recipe="auto", out="whole")
     with monkeypatch.context() as patch:
         interrupt_at(patch, 4)
         result = fit(recipe="auto")
     assert result.exit_code == 0
-    assert "Interrupted: the answer is that of the stages so far." in result.stderr
-    before = contents()
-    assert {"checkpoint.safetensors", "predictions.csv", "metrics.json"} <= set(before)
+    assert "Interrupted: the answer is that of the stages so far; --resume" in result.stderr
+    assert {"checkpoint.safetensors", "predictions.csv", "metrics.json"} <= set(contents())
+    assert json.loads(contents()["metrics.json"])["runs"][0]["interrupted"] is True
+    assert load_run("run").interrupted
+    assert invoke("predict", "run", "--out", "labels.csv").exit_code == 0
     assert fit("--resume", recipe="auto").exit_code == 0
-    assert contents()["predictions.csv"] == before["predictions.csv"]
+    assert contents()["predictions.csv"] == Path("whole/predictions.csv").read_bytes()
+    assert "interrupted" not in json.loads(contents()["metrics.json"])["runs"][0]
+    assert not load_run("run").interrupted
 
 
 def test_a_default_that_was_killed_goes_on_to_the_same_predictions(monkeypatch):
@@ -284,7 +290,7 @@ def test_a_file_that_could_not_be_finished_leaves_the_old_one(monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr("pandas.DataFrame.to_csv", broken)
-        assert "No space left on device" in refused("--resume")
+        assert "No space left on device" in refused("--resume", code=1)
     assert contents() == before
 
 

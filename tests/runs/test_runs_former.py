@@ -79,5 +79,5 @@ def test_a_damaged_header_of_schema_1_is_said(tmp_path, header):
     path = tmp_path / "run.safetensors"
     text = json.dumps({"schema": 1, **header})
     save_file({"weight": np.zeros(2)}, path, {"graphheat": text})
-    with pytest.raises(CheckpointError, match="it is damaged"):
+    with pytest.raises(CheckpointError, match="is damaged"):
         checkpoint.read(path)

@@ -86,5 +86,5 @@ def test_an_array_that_is_missing_is_named(folder, missing):
     header, arrays = checkpoint.read(folder / checkpoint.FILENAME)
     del arrays[missing]
     save_file(arrays, folder / checkpoint.FILENAME, {"graphheat": json.dumps(header)})
-    with pytest.raises(CheckpointError, match=f"lacks '{missing}'; it is damaged"):
+    with pytest.raises(CheckpointError, match=f"is damaged: it lacks '{missing}'"):
         load_run(folder)

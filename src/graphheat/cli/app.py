@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from graphheat import __version__
-from graphheat.errors import GraphHeatError, KernelMemoryError, MissingDependencyError
+from graphheat.errors import (
+    BusyError,
+    GraphHeatError,
+    KernelMemoryError,
+    MissingDependencyError,
+    WriteError,
+)
+from graphheat.inputs import inputs_protected
+
+# Of a failure, where nothing is wrong with what the user said: exit code 1 in place of 2.
+FAILURES = (BusyError, KernelMemoryError, MissingDependencyError, WriteError)
 
 # Command → module; a module is imported when its command is named, so that --help is quick.
 COMMANDS = {
@@ -64,29 +76,36 @@ class LazyGroup(click.Group):
         """Run a command; a user's mistake ends in one sentence, not in a traceback."""
         ctx.ensure_object(dict)
         try:
-            return super().invoke(ctx)
+            with inputs_protected():
+                result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
         except (click.ClickException, click.exceptions.Exit):
             raise
         except (KeyboardInterrupt, click.Abort):
             _fail(ctx, "Interrupted. A run with --out goes on with --resume.", 1)
-        except (KernelMemoryError, MissingDependencyError) as error:
-            _fail(ctx, str(error), 1)
         except GraphHeatError as error:
-            _fail(ctx, str(error), 2)
+            _fail(ctx, str(error), 1 if isinstance(error, FAILURES) else 2)
         except BrokenPipeError:
             raise
+        except MemoryError:
+            _fail(ctx, "There is not enough memory for this. Nothing was changed.", 1)
         except Exception as error:
             if isinstance(error, ModuleNotFoundError) and error.name == "torch":
                 _fail(ctx, "This command needs torch: pip install 'graphheat[nn]'.", 1)
+            if isinstance(error, OSError) and error.filename is None:
+                _fail(ctx, f"The output cannot be written: {error.strerror}.", 1)
             _fail(ctx, f"{type(error).__name__}: {error} (run with --debug for the details)", 1)
 
 
 def _fail(ctx: click.Context, message: str, code: int) -> None:
     if ctx.obj.get("debug"):
         raise
+    from graphheat.cli.display import without_controls
     from graphheat.cli.wording import in_shell_words
 
-    click.echo(f"Error: {in_shell_words(message)}", err=True)
+    with suppress(OSError):  # nobody may be able to read it
+        click.echo(f"Error: {without_controls(in_shell_words(message))}", err=True)
     ctx.exit(code)
 
 

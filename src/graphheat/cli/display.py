@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -12,11 +14,36 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from graphheat import progress as graphheat_progress
+from graphheat.checks import shown
 
-out = Console()
-messages = Console(stderr=True)
+MOST_TEXT = 500  # of a cell
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def without_controls(text: str) -> str:
+    r"""Return the text with what would command a terminal, or turn it round, written out.
+
+    Examples
+    --------
+    >>> without_controls("a\x1b[2Jb")
+    'a\\x1b[2Jb'
+    """
+    return _CONTROLS.sub(lambda sign: ascii(sign[0])[1:-1], text)
+
+
+class _Console(Console):
+    """A console that shows what files say, and does not obey it."""
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        return super().render_str(without_controls(text), **how)
+
+
+out = _Console()
+messages = _Console(stderr=True)
 
 
 def print_json(value: object) -> None:
@@ -55,7 +82,8 @@ def cell_text(value: object) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:.4g}"
-    return str(value)
+    text = str(value).replace("\n", "\\n")
+    return shown(text, MOST_TEXT)
 
 
 def percent(value: float | None) -> str:

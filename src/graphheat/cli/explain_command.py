@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphheat.cli.options import common, graph_source, threads
+from graphheat.cli.options import claim, common, graph_source, threads
 
 if TYPE_CHECKING:
     from graphheat.explain import Explanation
@@ -46,13 +46,11 @@ def explain(
     """
     from graphheat.cli import display
     from graphheat.cli.run_graph import shown_graph
-    from graphheat.io import check_writable
     from graphheat.runs import load_run
 
-    if out is not None:
-        if Path(out).suffix.lower() not in PICTURES:
-            raise click.UsageError(f"--out takes a picture ({', '.join(PICTURES)}); got {out!r}.")
-        check_writable(out)
+    if out is not None and Path(out).suffix.lower() not in PICTURES:
+        raise click.UsageError(f"--out takes a picture ({', '.join(PICTURES)}); got {out!r}.")
+    claim(out)
     run = load_run(source["graph"])
     if len(source) == 1 and run_graph is None and edges is None:
         run.index_of(node)  # a mistyped name is told at once, before the graph is read

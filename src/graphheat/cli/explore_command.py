@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphheat.cli.options import common, graph_source, open_graph
+from graphheat.cli.options import claim, common, graph_source, open_graph
 
 if TYPE_CHECKING:
     from graphheat.graph import Graph
@@ -54,10 +54,11 @@ def explore(
     from graphheat.cli import display
     from graphheat.explorer import write_page
     from graphheat.io import check_writable
+    from graphheat.io.archive import is_folder
 
-    check_writable(out)
+    claim(out)
     given = Path(source["graph"])
-    is_run = given.is_dir() or given.suffix == ".safetensors"
+    is_run = is_folder(given) or given.suffix == ".safetensors"
     shown: Graph | Run
     if is_run:
         shown, graph = _open_run(source, run_graph, edges)
@@ -66,6 +67,7 @@ def explore(
             option = "--edges" if run_graph is None else "--graph"
             raise click.UsageError(f"{option} is for runs; a GRAPH is its own.")
         shown, graph = open_graph(source), None
+    check_writable(out)  # again: now it is known what was read
     with display.progress() as progress:
         page = write_page(
             shown,

@@ -15,6 +15,7 @@ from graphheat.cli.options import (
     common,
     graph_source,
     open_graph,
+    safe_csv,
     threads,
 )
 
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 @click.option("--out", metavar="DIR", help="Folder for checkpoint, predictions and metrics.")
 @click.option("--resume", is_flag=True, help="Go on with the run in --out.")
 @click.option("--force", is_flag=True, help="Replace the run in --out.")
+@safe_csv
 @threads
 @common
 def fit(
@@ -62,6 +64,7 @@ def fit(
     out: str | None,
     resume: bool,
     force: bool,
+    safe_csv: bool,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -92,7 +95,8 @@ def fit(
     several = seeds is not None
     folder = None
     if out is not None:
-        folder = run_folder.open_folder(out, several=several, resume=resume, force=force)
+        claimed = run_folder.claimed_folder(out, several=several, resume=resume, force=force)
+        folder = click.get_current_context().with_resource(claimed)
     numbers = list(range(seeds)) if seeds is not None else [seed or 0]
 
     with display.progress() as progress:
@@ -110,11 +114,13 @@ def fit(
                 resume=resume,
                 progress=progress,
                 source=source,
-                stage=None if place is None else partial(run_folder.write_labels, place),
+                stage=None
+                if place is None
+                else partial(run_folder.write_labels, place, safe=safe_csv),
             )
             runs.append(run)
             if place is not None:
-                run_folder.write_run(place, run, summarize([run]))
+                run_folder.write_run(place, run, summarize([run]), safe=safe_csv)
     for note in dict.fromkeys(note for run in runs for note in run.notes):
         display.say(note)
     summary = summarize(runs)

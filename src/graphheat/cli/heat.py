@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from graphheat.cli.options import common, graph_source, open_graph, threads
+from graphheat.cli.options import claim, common, graph_source, open_graph, threads
 
 
 @click.command()
@@ -36,6 +36,7 @@ def kernel(
     from graphheat.heat import HeatKernel
     from graphheat.io import check_writable, replacing
 
+    claim(None if plan_only else out)
     graph = open_graph(source)
     heat = HeatKernel(graph, s, tol=tol, threads=threads)
     plan = heat.plan(eps)

@@ -32,6 +32,36 @@ def common(command: Command) -> Command:
     )(command)
 
 
+def _set_budget(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        from graphheat.memory import memory_budget
+
+        ctx.find_root().with_resource(memory_budget(value))
+
+
+def max_memory(command: Command) -> Command:
+    """Add --max-memory."""
+    return click.option(
+        "--max-memory", metavar="SIZE", expose_value=False, callback=_set_budget,
+        help="What a file may take in memory, such as 8GB (default: 20 times its size).",
+    )(command)  # fmt: skip
+
+
+def safe_csv(command: Command) -> Command:
+    """Add --safe-csv."""
+    return click.option(
+        "--safe-csv", is_flag=True, help="Mark cells that a spreadsheet would compute as text."
+    )(command)
+
+
+def claim(out: str | None) -> None:
+    """Hold a file that the command will write, to its end; or raise before all else."""
+    if out is not None:
+        from graphheat.io.atomic import claimed
+
+        click.get_current_context().with_resource(claimed(out))
+
+
 def threads(command: Command) -> Command:
     """Add --threads."""
     return click.option(
@@ -112,7 +142,7 @@ def graph_source(command: Command, metavar: str = "GRAPH") -> Command:
 
     with_source.__name__, with_source.__doc__ = command.__name__, command.__doc__
     with_source.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
-    wrapped: Command = with_source
+    wrapped: Command = max_memory(with_source)
     for name, (flag, how) in reversed(_GRAPH_OPTIONS.items()):
         wrapped = click.option(flag, name, **how)(wrapped)
     return click.argument("graph", metavar=metavar)(wrapped)
@@ -203,3 +233,5 @@ class SettingType(click.ParamType):  # type: ignore[type-arg]  # no generic in c
             return name, json.loads(PYTHON_WORDS.get(text.strip(), text))
         except ValueError:
             return name, text.strip()
+        except RecursionError:
+            self.fail(f"the value of {name} is too deep.", param, ctx)

@@ -162,7 +162,7 @@ def figures(results: str | None, out: str, as_json: bool) -> None:
     from graphheat.cli import display
     from graphheat.paper.report import draw_figures, example_network
 
-    target, runs = make_folder(out), read(results)
+    target, runs = claim_folder(out), read(results)
     network = example_network(say=display.say)
     written = draw_figures(runs, target, network=network, say=display.say)
     if as_json:
@@ -180,7 +180,7 @@ def page(results: str | None, out: str, as_json: bool) -> None:
     from graphheat.cli import display
     from graphheat.paper.report import write_report
 
-    target = make_folder(out)
+    target = claim_folder(out)
     written = write_report(read(results), target, say=display.say)
     if as_json:
         display.print_json({"files": [str(path) for path in written]})
@@ -248,7 +248,7 @@ def everything(
     for graph in graphs or []:
         if graph not in GRAPHS:
             raise click.UsageError(f"--graphs takes {', '.join(GRAPHS)}; got {graph!r}.")
-    target = make_folder(out)
+    target = claim_folder(out)
     store = Store(target / STORE)
     if start is not None:
         display.say(f"{store.take(read_runs(start)):,} runs taken from {start}")
@@ -285,15 +285,13 @@ def _sweep(store: Store, tasks: list[Task], jobs: int) -> None:
         sweep(store, tasks, jobs=jobs, progress=progress)
 
 
-def make_folder(out: str) -> Path:
-    """Return a folder that can be written to, or raise."""
-    from graphheat.errors import OutputError
+def claim_folder(out: str) -> Path:
+    """Hold a folder to the command's end, or raise with who holds it."""
+    from graphheat.cli.run_folder import LOCK, make_folder
+    from graphheat.io.file_lock import locked
 
-    target = Path(out)
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{target} cannot be made: {error.strerror}.") from error
+    target = make_folder(out)
+    click.get_current_context().with_resource(locked(target / LOCK, target))
     return target
 
 

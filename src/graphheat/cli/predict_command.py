@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from graphheat.cli.options import common, threads
+from graphheat.cli.options import claim, common, safe_csv, threads
 
 MOST_ROWS = 20  # of labels that are printed
 
@@ -18,6 +18,7 @@ MOST_ROWS = 20  # of labels that are printed
 @click.option("--edges", metavar="E", help="Edges of the new nodes, among them and to old ones.")
 @click.option("--features", metavar="F", help="More features of the new nodes, as in fitting.")
 @click.option("--out", metavar="CSV", help="File for the predictions.")
+@safe_csv
 @threads
 @common
 def predict(
@@ -27,6 +28,7 @@ def predict(
     edges: str | None,
     features: str | None,
     out: str | None,
+    safe_csv: bool,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -46,6 +48,7 @@ def predict(
         raise click.UsageError(f"{option} goes with --nodes, a table of the new nodes.")
     if nodes is None and out is None:
         raise click.UsageError("Missing option '--out'.")
+    claim(out)
     fitted = load_run(run)
     new = 0
     if nodes is not None:
@@ -64,7 +67,7 @@ def predict(
         display.say(note)
     frame = predictions.frame()
     if out is not None:
-        run_folder.write_csv(out, frame)
+        run_folder.write_csv(out, frame, safe=safe_csv)
     result: dict[str, Any] = {
         "nodes": len(frame),
         "mean_confidence": float(frame["confidence"].mean()),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphheat.cli.options import common, graph_source, open_graph, threads
+from graphheat.cli.options import claim, common, graph_source, open_graph, safe_csv, threads
 
 if TYPE_CHECKING:
     from graphheat.graph import Graph
@@ -23,6 +23,7 @@ AT_ONCE = 2e9
 @click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True,
               help="Labels to show; --out and --json give all.")  # fmt: skip
 @click.option("--out", metavar="CSV", help="File for all labels, the most doubtful first.")
+@safe_csv
 @threads
 @common
 def suspects(
@@ -30,6 +31,7 @@ def suspects(
     parts: str,
     limit: int,
     out: str | None,
+    safe_csv: bool,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -43,13 +45,14 @@ def suspects(
     from graphheat.io import check_writable
     from graphheat.linear.suspects import suspects as find
 
+    claim(out)
     graph = open_graph(source)
     if out is not None:
-        check_writable(out)
+        check_writable(out)  # now it is known what was read
     found = find(graph, parts=[name.strip() for name in parts.split(",")], threads=threads)
     frame = found.frame()
     if out is not None:
-        run_folder.write_csv(out, frame)
+        run_folder.write_csv(out, frame, safe=safe_csv)
     rows = frame.to_dict("records")
     if as_json:
         summary = {"labels": len(rows) + found.alone, "look_wrong": found.count}

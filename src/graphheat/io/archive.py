@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphheat.checks import shown
 from graphheat.errors import FileFormatError, MissingPathError, ParameterError
-from graphheat.io.atomic import note_input
+from graphheat.inputs import note_input
 from graphheat.memory import check_room
 
 MOST_MEMBERS = 10_000  # of an archive
@@ -53,10 +53,19 @@ def exists(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def existing_file(path: str | os.PathLike[str]) -> Path:
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Tell whether there is a folder at ``path``."""
+    try:
+        return as_path(path).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def existing_file(path: str | os.PathLike[str], *, noted: bool = True) -> Path:
     """Return ``path`` when it is a regular file that can be read.
 
-    Pipes, sockets and devices are refused: they may have no end, or wait for ever.
+    Pipes, sockets and devices are refused: they may have no end, or wait for ever. Unless told
+    otherwise, the file is noted as one that a command must not replace.
 
     Examples
     --------
@@ -78,7 +87,8 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
         raise MissingPathError(f"{path} is a pipe, socket or device; name a regular file to read.")
     if not os.access(path, os.R_OK):
         raise MissingPathError(f"{path} cannot be read: permission denied.")
-    note_input(status)
+    if noted:
+        note_input(status)
     return path
 
 

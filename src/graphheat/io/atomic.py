@@ -6,13 +6,11 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from pathlib import Path
 
 from graphheat.errors import OutputError, ParameterError, WriteError
+from graphheat.inputs import was_read
 from graphheat.io.file_lock import hold, is_held, locked
-
-_inputs: ContextVar[set[tuple[int, int]] | None] = ContextVar("graphheat_inputs", default=None)
 
 
 @contextmanager
@@ -85,7 +83,7 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
     """Return the file that would be written, links followed, or raise where it may not be.
 
     It must be a regular file, or none, in a folder that is there and can be written to; and within
-    :func:`inputs_protected` none that has been read.
+    :func:`graphheat.inputs.inputs_protected` none that has been read.
     """
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
         raise ParameterError(f"A path must be a string or a Path; got {type(path).__name__}.")
@@ -108,28 +106,11 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
         raise OutputError(
             f"{given} cannot be written: it is a pipe, socket or device. Name a regular file."
         )
-    if status is not None and (status.st_dev, status.st_ino) in (_inputs.get() or ()):
+    if status is not None and was_read(status):
         raise OutputError(f"{given} is what the command reads; name another file to write.")
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise OutputError(f"{given} cannot be written: its folder is not writable.")
     return target
-
-
-@contextmanager
-def inputs_protected() -> Iterator[None]:
-    """Refuse, while the block runs, to replace a file that was read in it."""
-    token = _inputs.set(set())
-    try:
-        yield
-    finally:
-        _inputs.reset(token)
-
-
-def note_input(status: os.stat_result) -> None:
-    """Remember a file that is read, by its status."""
-    read = _inputs.get()
-    if read is not None:
-        read.add((status.st_dev, status.st_ino))
 
 
 def _short(stem: str) -> str:

@@ -27,6 +27,7 @@ from graphheat.suitability import warnings_of
 
 # What stages are expected to count for where labels cannot tell: networks as much as linear models.
 EXPECTED = {"spreading": 0.0, "linear": 0.5, "ensemble": 0.5}
+INTERRUPTED = "Interrupted: the answer is that of the stages so far; --resume goes on."
 ALONE = 1.0  # of a stage that there is no other beside
 HEAVY = 1.5e11  # multiply-adds of all epochs beyond which networks are left to those who ask
 
@@ -130,7 +131,7 @@ class AutoRecipe(Recipe):
             except KeyboardInterrupt:
                 if not answer.stages:
                     raise
-                answer.notes.append("Interrupted: the answer is that of the stages so far.")
+                answer.notes.append(INTERRUPTED)
                 break
         return answer.combined()
 
@@ -237,6 +238,7 @@ class _Answer:
             best_epoch=runs[best].best_epoch,
             seconds=time.monotonic() - self.began,
             notes=(*self.split.notes, *own_notes, *self.notes, *self.prepared.notes),
+            interrupted=INTERRUPTED in self.notes,
             source=dict(self.state.source or {}),
         )
 

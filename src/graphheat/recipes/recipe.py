@@ -14,9 +14,11 @@ from graphheat.errors import OutputError
 from graphheat.graph import Graph
 from graphheat.progress import Progress
 from graphheat.runs import Run
-from graphheat.runs.checkpoint import Arrays, Header, check_same, read, write
+from graphheat.runs.checkpoint import Arrays, Header, check_same, read, with_prefix, write
 from graphheat.runs.roles import Settings
 from graphheat.runs.run_file import run_from
+
+STATE = "resume/"  # before the names of arrays that a run ended early goes on from
 
 
 @dataclass(eq=False)
@@ -166,19 +168,42 @@ class Recipe(ABC):
                 raise OutputError(f"{path} already holds a run. Pass resume=True, or remove it.")
             header, arrays = read(path)
             check_same(path, header, identity, prepared.graph.name)
-            if header.get("state") == "finished":
+            if header.get("state") == "finished" and not header.get("interrupted"):
                 return run_from(header, arrays, path=path)
-            saved = header, arrays
+            saved = state_of(header, arrays)
+
+        latest: list[tuple[Header, Arrays]] = [] if saved is None else [saved]
 
         def save(header: Header, arrays: Arrays) -> None:
             graph = prepared.graph
             facts = {"name": graph.name, "classes": list(graph.classes), "source": source or {}}
-            write(path, {"state": "running", **identity, **facts, **header}, arrays)
+            whole = {"state": "running", **identity, **facts, **header}
+            write(path, whole, arrays)
+            # Copies: training goes on in the same memory.
+            latest[:] = [(whole, {name: array.copy() for name, array in arrays.items()})]
 
         state = State(save=save, saved=saved, source=source, stage=stage)
         run = self.train(prepared, seed, state=state, progress=progress, **options)
-        run.save(path)
+        if run.interrupted and latest:
+            write(path, *with_state(run, *latest[0]))
+        else:
+            run.save(path)
         return run
+
+
+def with_state(run: Run, header: Header, arrays: Arrays) -> tuple[Header, Arrays]:
+    """Return the file of a run that was ended early, with the state to go on from in it."""
+    own_header, own_arrays = run.file_parts()
+    kept = {f"{STATE}{name}": array for name, array in arrays.items()}
+    return {**own_header, "resume": header}, {**own_arrays, **kept}
+
+
+def state_of(header: Header, arrays: Arrays) -> tuple[Header, Arrays] | None:
+    """Return the state that a file of a run under way, or ended early, holds; None without any."""
+    if header.get("state") != "finished":
+        return header, arrays
+    state = header.get("resume")
+    return (state, with_prefix(arrays, STATE)) if isinstance(state, dict) else None
 
 
 def with_seed(run: Run, seed: int) -> Run:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors import SafetensorError
+from safetensors.numpy import load, save_file
 
-from graphheat.errors import CheckpointError, MissingPathError
+from graphheat.checks import shown
+from graphheat.errors import CheckpointError, MissingPathError, WriteError
+from graphheat.io.archive import as_path, existing_file, exists, read_bytes, reason_of
 from graphheat.io.atomic import replacing
 from graphheat.runs.former import current_header
 
 SCHEMA = 2
+MOST_HEADER = 100_000_000  # bytes, as safetensors has it
 FILENAME = "checkpoint.safetensors"
 
 Header = dict[str, Any]
@@ -31,7 +33,10 @@ def write(
     text = json.dumps({"schema": SCHEMA, **header}, sort_keys=True)
     whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     with replacing(path) as aside:
-        save_file(whole, aside, {"graphheat": text})
+        try:
+            save_file(whole, aside, {"graphheat": text})
+        except SafetensorError as error:  # a full disk, a quota
+            raise WriteError(f"{path} cannot be written: {reason_of(error)}.") from error
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Header, Arrays]:
@@ -39,15 +44,20 @@ def read(path: str | os.PathLike[str]) -> tuple[Header, Arrays]:
 
     A header of an earlier schema is brought to the present one.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise MissingPathError(f"There is no checkpoint at {path}.")
+    path = as_path(path)
+    if not exists(path):
+        raise MissingPathError(f"There is no checkpoint at {shown(path, 200)}.")
+    data = read_bytes(existing_file(path, noted=False))
     try:
-        with safe_open(path, framework="np") as file:
-            header = json.loads((file.metadata() or {}).get("graphheat", "null"))
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, ValueError, OSError) as error:
-        raise CheckpointError(f"{path} is damaged and cannot be read ({error}).") from error
+        header = json.loads(_metadata(data).get("graphheat", "null"))
+        arrays = load(data)
+    except (
+        *(SafetensorError, ValueError, OSError, KeyError, TypeError, AttributeError),
+        *(RecursionError, OverflowError, MemoryError),
+    ) as error:
+        raise CheckpointError(
+            f"{path} is damaged and cannot be read ({reason_of(error)})."
+        ) from error
     if not isinstance(header, dict) or not isinstance(header.get("schema"), int):
         raise CheckpointError(f"{path} is a safetensors file, but not one of graphheat's.")
     if header["schema"] > SCHEMA:
@@ -58,9 +68,19 @@ def read(path: str | os.PathLike[str]) -> tuple[Header, Arrays]:
     if header["schema"] < SCHEMA:
         try:
             header = current_header(header)
-        except (AttributeError, KeyError, TypeError) as error:
-            raise CheckpointError(f"{path} lacks {error}; it is damaged.") from error
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(f"{path} is damaged: {reason_of(error)}.") from error
     return header, arrays
+
+
+def _metadata(data: bytes) -> dict[str, str]:
+    """Return the words in the header of a safetensors file, which begins with its length."""
+    length = int.from_bytes(data[:8], "little")
+    if length > min(len(data) - 8, MOST_HEADER):
+        raise ValueError("its header is longer than the file")
+    words = json.loads(data[8 : 8 + length])
+    found = words.get("__metadata__", {})
+    return {name: text for name, text in found.items() if isinstance(text, str)}
 
 
 def check_same(
@@ -86,7 +106,10 @@ def check_same(
     if header.get("fingerprint") != wanted["fingerprint"]:
         raise CheckpointError(f"{path} belongs to another graph than {graph}.")
     # Settings first: what else differs, such as how a kernel was computed, follows from them.
-    found = {**header, **header.get("settings", {})}
+    settings = header.get("settings", {})
+    if not isinstance(settings, dict):
+        raise CheckpointError(f"{path} is damaged: settings must be a mapping.")
+    found = {**header, **settings}
     asked = json.loads(json.dumps({**wanted["settings"], **wanted}))  # as a file gives it back
     for name, value in asked.items():
         if name != "settings" and found.get(name) != value:

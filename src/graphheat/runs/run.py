@@ -31,6 +31,7 @@ from graphheat.runs.run_file import (
     resolve,
     run_from,
 )
+from graphheat.runs.run_schema import check_nodes, check_titles
 
 if TYPE_CHECKING:
     import pandas
@@ -70,6 +71,8 @@ class Run:
         the features of another graph are matched.
     titles
         Of the graph's nodes, where it has some.
+    interrupted
+        Whether the user ended the fit early: the answer is that of the stages so far.
     base
         The run whose weights these are, where this is what it says :meth:`on` another graph.
     """
@@ -96,6 +99,7 @@ class Run:
     feature_names: tuple[str, ...] | None = None
     base: Run | None = None
     titles: tuple[str, ...] | None = None
+    interrupted: bool = False
 
     kind: ClassVar[str] = ""
     explained_by: ClassVar[str | None] = None  # "module:class" of its explainer
@@ -204,6 +208,7 @@ class Run:
             "best_epoch": self.best_epoch,
             "epochs": self.epochs,
             "seconds": round(self.seconds, 3),
+            **({"interrupted": True} if self.interrupted else {}),
         }
 
     # ------------------------------------------------------------------ confidence
@@ -389,6 +394,7 @@ class Run:
             "seconds": self.seconds,
             "notes": list(self.notes),
             "source": self.source,
+            **({"interrupted": True} if self.interrupted else {}),
             **features_header(self),
             **own_header,
         }
@@ -442,10 +448,8 @@ class Run:
             "fingerprint": header["fingerprint"],
             "name": header["name"],
             "classes": tuple(header["classes"]),
-            "nodes": tuple(checkpoint.unpack_text(arrays["nodes"])),
-            "titles": tuple(checkpoint.unpack_text(arrays["titles"]))
-            if "titles" in arrays
-            else None,
+            "nodes": check_nodes(arrays, len(arrays["labels"])),
+            "titles": check_titles(arrays, len(arrays["labels"])),
             "labels": arrays["labels"],
             "split": Split(split.n, split.parts, held_out=header.get("held_out", False)),
             "probabilities": arrays["probabilities"],
@@ -456,6 +460,7 @@ class Run:
             "seconds": header["seconds"],
             "notes": tuple(header["notes"]),
             "source": header["source"],
+            "interrupted": header.get("interrupted", False),
             **features_from(header),
         }
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from importlib import import_module
 from importlib.metadata import entry_points
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphheat.checks import shown
 from graphheat.errors import CheckpointError, MissingPathError
 from graphheat.features import FeatureSchema
+from graphheat.inputs import note_input
+from graphheat.io.archive import as_path, exists, is_folder, reason_of
 from graphheat.runs import checkpoint
 from graphheat.runs.checkpoint import FILENAME, Arrays, Header
+from graphheat.runs.run_schema import check_run_file
 
 if TYPE_CHECKING:
     from graphheat.runs.run import Run
@@ -42,16 +45,18 @@ def load_run(path: str | os.PathLike[str]) -> Run:
         ...
     graphheat.errors.MissingPathError: There is no checkpoint at nowhere.
     """
-    given = Path(path)
-    if given.is_dir():
-        if not (given / FILENAME).exists():
+    given = as_path(path)
+    if is_folder(given):
+        if not exists(given / FILENAME):
             several = sorted(each for each in given.glob("seed-*") if each.is_dir())
             if several:
                 raise MissingPathError(
                     f"{given} holds several runs; name one of them, such as {several[0]}."
                 )
         given = given / FILENAME
-    return run_from(*checkpoint.read(given), path=given)
+    parts = checkpoint.read(given)
+    note_input(given.stat())
+    return run_from(*parts, path=given)
 
 
 def run_from(header: Header, arrays: Arrays, *, path: str | os.PathLike[str] = "The file") -> Run:
@@ -61,21 +66,27 @@ def run_from(header: Header, arrays: Arrays, *, path: str | os.PathLike[str] = "
             f"{path} holds a run that was interrupted after {header.get('epoch')} epochs. "
             "Finish it first with --resume."
         )
-    kind = header.get("kind")
+    kind = str(header.get("kind"))
     if kind not in KINDS:
         for point in entry_points(group="graphheat.recipes"):
             point.load()  # a third party's runs register when its recipe is imported
     if kind not in KINDS:
         raise CheckpointError(
-            f"{path} holds a run of the kind {kind!r}, which nothing here can read. Install what "
-            "wrote it."
+            f"{path} holds a run of the kind {shown(kind)!r}, which nothing here can read. "
+            "Install what wrote it."
         )
     found = KINDS[kind]
     owner: type[Run] = resolve(found) if isinstance(found, str) else found
+    check_run_file(header, arrays, path)
     try:
         return owner.from_parts(header, arrays)
-    except (KeyError, TypeError) as error:
-        raise CheckpointError(f"The checkpoint lacks {error}; it is damaged.") from error
+    except CheckpointError:
+        raise
+    except (
+        *(KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError),
+        *(ZeroDivisionError, RecursionError),
+    ) as error:  # what no declaration foresees, such as settings that contradict each other
+        raise CheckpointError(f"{path} is damaged: {reason_of(error)}.") from error
 
 
 def resolve(path: str) -> Any:
