@@ -91,3 +91,28 @@ def test_parquet_and_databases_in_the_shell():
     shown = json.loads(call("info", "shop.db::edges", "--nodes", "shop.db::nodes", "--json").stdout)
     assert shown["features"] == 4
     assert "is neither a file nor a bundled graph" in invoke("info", "none.db::edges").stderr
+
+
+def test_several_labels_per_node_from_the_shell(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.csv").write_text("source,target\n" + "".join(f"{k},{k + 1}\n" for k in range(9)))
+    cells = ["tv", "tv|news", "tv", "", "", "", "news", "news", "", "news"]
+    rows = "".join(f"{k},{cell},{int('tv' in cell)},{k}\n" for k, cell in enumerate(cells))
+    (tmp_path / "n.csv").write_text(f"id,watched,size,x\n{rows}")
+    how = ["--nodes", "n.csv", "--label-column", "watched", "--label-separator", "|"]
+    found = call("fit", "e.csv", *how, "--out", "run", "--json")
+    assert json.loads(found.stdout)["recipe"] == "linear"
+    assert "several of 2 labels" in found.stderr
+    table = pd.read_csv(tmp_path / "run" / "predictions.csv")
+    assert {"p_tv", "p_news"} < set(table.columns)
+    assert call("info", "e.csv", *how).exit_code == 0
+    said = call("fit", "e.csv", *how, "--recipe", "paper", code=2).stderr
+    assert "several labels per node" in said
+    call("predict", "run", "--out", "again.csv")
+    assert pd.read_csv(tmp_path / "again.csv").equals(table)
+    (tmp_path / "m.csv").write_text(
+        "id,tv,news\n" + "".join(f"{k},{k % 2},{int(k > 4)}\n" for k in range(10))
+    )
+    words = ["--label-column", "tv", "--label-column", "news"]
+    found = call("fit", "e.csv", "--nodes", "m.csv", *words, "--json")
+    assert json.loads(found.stdout)["recipe"] == "spreading"

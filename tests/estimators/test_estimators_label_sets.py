@@ -10,7 +10,7 @@ from scipy.linalg import expm
 from graphheat import Graph, GraphHeatClassifier, HeatLabelSpreading
 from graphheat.datasets import block_model
 from graphheat.errors import GraphError
-from graphheat.estimators.label_sets import label_sets
+from graphheat.graph.label_sets import label_sets
 from graphheat.heat import laplacian
 
 # A ring of six with a chord, and a node alone.

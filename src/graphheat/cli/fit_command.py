@@ -83,10 +83,12 @@ def fit(
 
     from graphheat import recipes
     from graphheat.cli import display, run_folder
+    from graphheat.recipes.fit import recipe_for
     from graphheat.runs.checkpoint import FILENAME
 
-    chosen = recipes.get(recipe)
+    recipes.get(recipe)  # an unknown name is told before a file is read
     graph = open_graph(source)
+    chosen = recipes.get(recipe_for(graph, recipe))
     named = {"max_epochs": epochs, "hidden": hidden, "s": s, "budget": budget}
     changes = {name: value for name, value in named.items() if value is not None} | dict(given)
     if eps != "recipe":

@@ -75,6 +75,12 @@ def _names(ctx: click.Context, param: click.Parameter, value: str | None) -> lis
     return value.split(",") if value else None
 
 
+def _one_or_more(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> str | list[str] | None:
+    return None if not value else value[0] if len(value) == 1 else list(value)
+
+
 def _kinds(
     ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 ) -> dict[str, str] | None:
@@ -100,7 +106,11 @@ _GRAPH_OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "weight_column": ("--weight-column", {
         "metavar": "C", "help": "Edge column of the weight (default: weight, w, …)."}),
     "id": ("--id-column", {"metavar": "C", "help": "Column of the node ids."}),
-    "label": ("--label-column", {"metavar": "C", "help": "Column of the labels."}),
+    "label": ("--label-column", {
+        "metavar": "C", "multiple": True, "callback": _one_or_more,
+        "help": "Column of the labels; repeated: columns of marks, one per label."}),
+    "label_separator": ("--label-separator", {
+        "metavar": "SIGN", "help": "Several labels in a cell: '|' for tv|news."}),
     "split": ("--split-column", {
         "metavar": "C", "help": "Column of train/val/calibration/test."}),
     "title": ("--title-column", {"metavar": "C", "help": "Column of titles to show."}),

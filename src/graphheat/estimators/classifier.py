@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from graphheat.calibration import prediction_sets
 from graphheat.calibration.conformal import Score
-from graphheat.errors import ParameterError
+from graphheat.errors import GraphError, ParameterError
 from graphheat.estimators.transductive import TransductiveClassifier, class_array
 from graphheat.explain import Explanation
 from graphheat.graph import Graph
@@ -108,6 +108,11 @@ class GraphHeatClassifier(TransductiveClassifier):
         self.random_state = random_state
 
     def _fit_graph(self, graph: Graph) -> None:
+        if graph.label_sets is not None:
+            raise GraphError(
+                f"{graph.name} has several labels per node, and a classifier gives one. Use "
+                "graphheat.fit(graph, 'linear'), or HeatLabelSpreading."
+            )
         names = ("K", "hidden", "dropout", "l2", "learning_rate", "max_epochs", "patience")
         changes = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         if isinstance(self.random_state, (int, np.integer)):

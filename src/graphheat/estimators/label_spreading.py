@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from graphheat.checks import check_number
 from graphheat.errors import GraphError, ParameterError
-from graphheat.estimators.label_sets import LabelSets, label_sets
 from graphheat.estimators.transductive import TransductiveClassifier, class_array
 from graphheat.graph import Graph
+from graphheat.graph.label_sets import LabelSets, label_sets
 from graphheat.heat import HeatKernel
 from graphheat.heat.engines import ONE_OFF
 from graphheat.io import from_arrays
@@ -103,7 +103,10 @@ class HeatLabelSpreading(TransductiveClassifier):
         labelled
             Mask of the labels that may be used, shape (n,).
         """
-        sets = None if y is None else label_sets(y)
+        if y is None and isinstance(X, Graph) and X.label_sets is not None:
+            sets: LabelSets | None = LabelSets.of_graph(X)
+        else:
+            sets = None if y is None else label_sets(y)
         self.multilabel_ = sets is not None
         if sets is None:
             return super().fit(X, y, adjacency=adjacency, labelled=labelled)

@@ -126,7 +126,7 @@ def write_page(
         run = source
         if run.explained_by is None:
             raise GraphError(
-                f"A page shows runs of GraphHeat, not of {run.recipe}. Give its graph to see "
+                f"A page shows runs with reasons. {run.why_unexplained()} Give its graph to see "
                 "the heat alone."
             )
         if graph is None:

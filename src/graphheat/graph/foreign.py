@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from graphheat.errors import GraphError, MissingDependencyError
 from graphheat.graph.adjacency import Duplicates, as_weights, from_pairs
+from graphheat.graph.label_sets import joined
 
 if TYPE_CHECKING:
     from graphheat.graph.graph import Graph
@@ -85,7 +86,7 @@ def to_pyg(graph: Graph) -> Any:
     coo = graph.adjacency.tocoo()
     data = Data(
         edge_index=torch.tensor(np.stack([coo.row, coo.col]), dtype=torch.long),
-        y=torch.tensor(graph.labels),
+        y=torch.tensor(graph.labels if graph.label_sets is None else graph.label_sets),
         num_nodes=graph.n,
     )
     if np.any(coo.data != 1):
@@ -211,6 +212,9 @@ def to_networkx(graph: Graph) -> Any:
     nodes = graph.nodes.tolist()
     for index, node in enumerate(nodes):
         attributes: dict[str, Any] = {}
+        if graph.label_sets is not None:
+            words = joined(graph.label_sets[index], graph.classes)
+            attributes |= {} if words is None else {"label": words}
         if graph.labels[index] >= 0:
             attributes["label"] = graph.classes[graph.labels[index]]
         if graph.titles is not None:

@@ -18,6 +18,7 @@ from graphheat.graph.adjacency import SelfLoops, Symmetrize
 from graphheat.graph.feature_matrix import Features, check_feature_names, check_features
 from graphheat.graph.graph_readers import GraphReaders
 from graphheat.graph.identity import fingerprint_of
+from graphheat.graph.label_sets import check_sets
 from graphheat.graph.labels import encode_labels
 from graphheat.graph.lookup import find_node
 from graphheat.graph.nodes import check_nodes
@@ -65,6 +66,9 @@ class Graph(GraphReaders):
         :class:`~graphheat.features.FeatureSchema`, which encodes other tables alike.
     notes
         What a reader filled in or left out, for the user to read.
+    label_sets
+        Several labels per node: 1 where a node has a class, otherwise 0, rows of −1 where that is
+        unknown, shape (n, c), int8; ``labels`` are then all −1. None: one label per node.
     """
 
     adjacency: sp.csr_array
@@ -79,6 +83,7 @@ class Graph(GraphReaders):
     feature_names: tuple[str, ...] | None = None
     schema: FeatureSchema | None = None
     notes: tuple[str, ...] = ()
+    label_sets: NDArray[np.int8] | None = None
 
     # ---------------------------------------------------------------- readers
 
@@ -100,6 +105,7 @@ class Graph(GraphReaders):
         feature_names: Sequence[str] | None = None,
         schema: FeatureSchema | None = None,
         notes: Sequence[str] = (),
+        label_sets: ArrayLike | None = None,
     ) -> Graph:
         """Build a graph from a SciPy sparse matrix (or a dense array); every reader ends here.
 
@@ -125,6 +131,9 @@ class Graph(GraphReaders):
             How the features were made from the columns of a table.
         notes
             Sentences of a reader on what it filled in or left out.
+        label_sets
+            In place of ``labels``, several per node: 0, 1 and rows of −1 (unknown), shape
+            (n, len(classes)).
 
         Examples
         --------
@@ -135,6 +144,13 @@ class Graph(GraphReaders):
         """
         matrix = adjacency_rules.validate(adjacency, symmetrize=symmetrize, self_loops=self_loops)
         n = matrix.shape[0]
+        sets, held = None, None
+        if label_sets is not None:
+            if classes is None or labels is not None:
+                raise GraphError("label_sets go with classes, and in place of labels.")
+            sets = check_sets(label_sets, tuple(classes), n)
+            held = np.where(sets.min(axis=1, initial=0) < 0, -1, 0)
+            labels = np.full(n, -1)
         known = encode_labels(
             np.full(n, None, dtype=object) if labels is None else labels,
             None if classes is None else tuple(classes),
@@ -155,12 +171,13 @@ class Graph(GraphReaders):
             classes=known.classes,
             nodes=check_nodes(nodes, n),
             titles=None if titles is None else tuple(str(title) for title in titles),
-            split=Split.checked(split or {}, known.codes),
+            split=Split.checked(split or {}, known.codes if held is None else held),
             name=name,
             account=tuple(account),
             feature_names=check_feature_names(feature_names, values),
             schema=schema,
             notes=tuple(notes),
+            label_sets=sets,
         )
         graph._freeze()
         return graph
@@ -199,9 +216,25 @@ class Graph(GraphReaders):
         self, seed: int, *, calibration: float = 0.0, hold_out: bool = True
     ) -> Split:
         """Return the split with all four parts; see :meth:`Split.completed`."""
+        if self.label_sets is not None:
+            raise GraphError(
+                f"{self.name} has several labels per node, which the recipes 'linear' and "
+                "'spreading' and HeatLabelSpreading take; everything else has one label per node."
+            )
         return self.split.completed(
             self.labels, self.classes, seed, calibration=calibration, hold_out=hold_out
         )
+
+    def sets_split(self) -> Split:
+        """Return the split of a graph with label sets: who trains, and whose labels are known."""
+        if self.label_sets is None:
+            raise GraphError(f"{self.name} has one label per node, not sets of them.")
+        known = self.label_sets.min(axis=1, initial=0) >= 0
+        train = self.split.training_nodes(np.where(known, 0, -1))
+        if not len(train):
+            raise GraphError("There is no labelled node to learn from. Label at least one node.")
+        parts = {name: nodes[known[nodes]] for name, nodes in self.split.items()}
+        return replace(self.split, n=self.n, parts={**parts, "train": train})
 
     @cached_property
     def _position(self) -> dict[Any, int]:
@@ -216,7 +249,10 @@ class Graph(GraphReaders):
 
     def with_split(self, **split: ArrayLike) -> Graph:
         """Return the same graph with another split (indices or masks by name)."""
-        graph = replace(self, split=Split.checked(split, self.labels))
+        known = self.labels
+        if self.label_sets is not None:
+            known = np.where(self.label_sets.min(axis=1, initial=0) < 0, -1, 0)
+        graph = replace(self, split=Split.checked(split, known))
         graph._freeze()
         return graph
 
@@ -242,6 +278,10 @@ class Graph(GraphReaders):
         >>> more.labels.tolist(), more.classes
         ([1, 1, 0], ('milk', 'tea'))
         """
+        if self.label_sets is not None:
+            raise GraphError(
+                f"{self.name} has several labels per node; with_labels sets a single one."
+            )
         known = growth.with_more_labels(self, labels, new_classes=new_classes)
         split = Split.checked(dict(self.split), known.codes)
         graph = replace(self, labels=known.codes, classes=known.classes, split=split)
@@ -294,8 +334,14 @@ class Graph(GraphReaders):
         return (
             f"Graph(nodes={self.n}, edges={(self.adjacency.nnz - loops) // 2}, "
             f"features={features}, classes={len(self.classes)}, "
-            f"labelled={int((self.labels >= 0).sum())})"
+            f"labelled={self._labelled})"
         )
+
+    @property
+    def _labelled(self) -> int:
+        sets = self.label_sets
+        known = self.labels >= 0 if sets is None else sets.min(axis=1, initial=0) >= 0
+        return int(known.sum())
 
     def __getstate__(self) -> dict[str, Any]:
         # Caches are cheap to build again.
@@ -307,6 +353,7 @@ class Graph(GraphReaders):
 
     def _freeze(self) -> None:
         arrays = [self.labels, self.nodes, *self.split.values()]
+        arrays += [] if self.label_sets is None else [self.label_sets]
         for matrix in (self.adjacency, self.features):
             if isinstance(matrix, np.ndarray):
                 arrays.append(matrix)

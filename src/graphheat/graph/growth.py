@@ -96,15 +96,19 @@ def grown_parts(
         ids=ids,
     )
     codes, classes = graph.labels, graph.classes
-    if nodes.labels is not None:
+    if nodes.labels is not None and graph.label_sets is None:
         new = _codes(nodes.labels, classes, graph.name, new_classes=new_classes)
         codes, classes = np.concatenate([codes, new.codes]), new.classes
     else:
         codes = np.concatenate([codes, np.full(len(fresh), -1, dtype=np.int64)])
+    sets = graph.label_sets
+    if sets is not None:  # what new nodes are labelled with is not known
+        sets = np.vstack([sets, np.full((len(fresh), sets.shape[1]), -1, dtype=np.int8)])
     return {
         "adjacency": adjacency,
         "features": _stacked(graph, nodes, len(fresh)),
-        "labels": codes,
+        "labels": codes if sets is None else None,
+        "label_sets": sets,
         "classes": classes,
         "nodes": ids,
         "titles": _titles(graph, nodes, fresh),

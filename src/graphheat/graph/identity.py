@@ -32,6 +32,8 @@ def fingerprint_of(graph: Graph) -> str:
         else:
             add(name, np.asarray(matrix))
     add("labels", graph.labels)
+    if graph.label_sets is not None:
+        add("label_sets", graph.label_sets)
     digest.update(repr((graph.classes, graph.nodes.tolist())).encode())
     for name in sorted(graph.split):
         add(f"split.{name}", graph.split[name])

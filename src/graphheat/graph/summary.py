@@ -50,7 +50,12 @@ def summarize(graph: Graph) -> Summary:
     components, membership = connected_components(adjacency, directed=False)
     ends = graph.labels[upper.row], graph.labels[upper.col]
     both = (ends[0] >= 0) & (ends[1] >= 0)
+    sets = graph.label_sets
     counts = np.bincount(graph.labels[graph.labels >= 0], minlength=len(graph.classes))
+    labelled = int((graph.labels >= 0).sum())
+    if sets is not None:
+        counts = (sets == 1).sum(axis=0)
+        labelled = int((sets.min(axis=1, initial=0) >= 0).sum())
     return Summary(
         nodes=graph.n,
         edges=int(upper.nnz),
@@ -60,7 +65,7 @@ def summarize(graph: Graph) -> Summary:
         largest_component=int(np.bincount(membership).max()),
         isolated=int((np.diff(adjacency.indptr) == 0).sum()),
         features=0 if graph.features is None else int(graph.features.shape[1]),
-        labelled=int((graph.labels >= 0).sum()),
+        labelled=labelled,
         label_counts=dict(zip(graph.classes, counts.tolist(), strict=True)),
         homophily=float((ends[0] == ends[1])[both].mean()) if both.any() else None,
         split={name: len(indices) for name, indices in graph.split.items()},

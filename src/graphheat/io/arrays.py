@@ -82,7 +82,9 @@ def _parts(graph: Graph, *, with_labels: bool) -> dict[str, Any]:
         "name": graph.name,
     }
     if with_labels:
-        parts |= {"labels": graph.labels, "classes": graph.classes, "split": graph.split}
+        labels = graph.labels if graph.label_sets is None else None
+        parts |= {"labels": labels, "label_sets": graph.label_sets}
+        parts |= {"classes": graph.classes, "split": graph.split}
     return parts
 
 
@@ -112,6 +114,8 @@ def _masked(parts: dict[str, Any], labelled: ArrayLike, n: int) -> dict[str, Any
         )
     if "labels" not in parts:
         return {}
+    if parts.get("label_sets") is not None:
+        return {"label_sets": np.where(mask[:, None], parts["label_sets"], -1), "split": {}}
     if "classes" in parts:
         kept = {
             name: indices[mask[indices]] if name != "test" else indices

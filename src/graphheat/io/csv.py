@@ -13,6 +13,7 @@ from graphheat.errors import FileFormatError, GraphError
 from graphheat.features.cells import MISSING
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import from_pairs
+from graphheat.graph.label_sets import joined
 from graphheat.io.atomic import replacing
 from graphheat.io.edges import Edges, read_edges
 from graphheat.io.feature_array import is_array, read_feature_array
@@ -115,7 +116,7 @@ def read_csv(
         written = _nodes_of_edges(pairs, features)
     else:
         written = table.ids
-        known = {"labels": table.labels, "split": table.split, "titles": table.titles}
+        known = {**table.label_parts, "split": table.split, "titles": table.titles}
     own = {} if table is None else table.columns
     beside = None
     if features is not None:
@@ -188,6 +189,8 @@ def _node_columns(graph: Graph) -> dict[str, Any]:
     columns: dict[str, Any] = {"id": graph.nodes}
     if graph.classes:
         columns["label"] = ["" if code < 0 else graph.classes[code] for code in graph.labels]
+    if graph.label_sets is not None:
+        columns["label"] = [joined(row, graph.classes) or "" for row in graph.label_sets]
     if graph.split:
         parts = np.full(graph.n, "", dtype=object)
         for part, indices in graph.split.items():

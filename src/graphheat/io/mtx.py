@@ -125,7 +125,7 @@ def _matched(matrix: Any, table: NodeTable) -> tuple[Any, dict[str, Any]]:
         matrix = rows[numbers][:, numbers] if rows.shape == (n, n) else rows
     return matrix, {
         "nodes": np.array(table.ids, dtype=object) if numbers is None else numbers,
-        "labels": table.labels,
+        **table.label_parts,
         "split": table.split,
         "titles": table.titles,
     }

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from graphheat.errors import FileFormatError, GraphError, ParameterError
 from graphheat.features.cells import MISSING, Cells
+from graphheat.graph.label_sets import LabelSets
 from graphheat.graph.labels import INSTEAD, measured
 from graphheat.io.feature_array import is_array
+from graphheat.io.label_columns import read_label_sets
 from graphheat.io.node_features import Beside, NodeFeatures
 from graphheat.io.table_options import ColumnOptions, NodeOptions, Source, chosen, option_names
 from graphheat.io.table_sources import Table, open_table
@@ -54,11 +56,19 @@ class NodeTable:
     id_column: str
     ids: list[str]
     labels: NDArray[Any] | None
+    label_sets: LabelSets | None
     split: dict[str, NDArray[np.int64]]
     titles: list[str] | None
     columns: dict[str, Cells]
     account: str
     left_out: str
+
+    @property
+    def label_parts(self) -> dict[str, Any]:
+        """What a graph is made with: labels, or label sets with their classes."""
+        if self.label_sets is None:
+            return {"labels": self.labels}
+        return {"label_sets": self.label_sets.codes(), "classes": self.label_sets.classes}
 
 
 def read_nodes(nodes: Source | None, options: Mapping[str, Any]) -> NodeTable | None:
@@ -101,7 +111,10 @@ def read_node_table(
     id, label, split, title
         Names of columns. By default ``id`` is a column named id, node, node_id or name, else the
         first; ``label`` one named label, class, y or target; ``split`` and ``title`` those of that
-        name. A label may be missing (an empty cell, NA, NaN, None, null).
+        name. A label may be missing (an empty cell, NA, NaN, None, null). Several names for
+        ``label`` are columns of marks (0/1, yes/no), one per label that a node may have.
+    label_separator
+        What parts several labels in a cell: ``"|"`` for "tv|news". A missing cell is unknown.
     columns
         The columns that features are made of; by default all others.
     categorical, kinds
@@ -118,7 +131,14 @@ def read_node_table(
     >>> table.ids, table.labels.tolist(), table.columns["age"].values.tolist()
     (['ann', 'bob'], ['tea', None], [31.0, 28.0])
     """
-    id, label, split = options.get("id"), options.get("label"), options.get("split")
+    id, split = options.get("id"), options.get("split")
+    given, separator = options.get("label"), options.get("label_separator")
+    label = given if isinstance(given, str) or given is None else None
+    marks = [] if given is None or isinstance(given, str) else list(given)
+    if marks and separator is not None:
+        raise ParameterError(
+            "label_separator parts the labels of one column; here label names several columns."
+        )
     title, columns = options.get("title"), options.get("columns")
     categorical = options.get("categorical") or ()
     schema = options.get("schema")
@@ -131,15 +151,19 @@ def read_node_table(
         columns_of_schema = [name for name in table.first if name in known]
     else:
         columns_of_schema = []
+    for name in marks:
+        _column(table, "label", name)
     id = _column(table, "id", id)
     if id is None:
-        said = (label, split, title)
+        said = (label, split, title, *marks)
         features = (*blank, *(columns or ()), *categorical, *columns_of_schema)
         id = _default(table, ID_NAMES, *said, *columns_of_schema)
         id = id or _id_column(table, said, features, indices)
     taken_by_schema = [name for name in columns_of_schema if name != id]
     default = _default if words else _none
-    label = _column(table, "label", label) or default(table, LABEL_NAMES, id, *taken_by_schema)
+    label = _column(table, "label", label)
+    if label is None and not marks:
+        label = default(table, LABEL_NAMES, id, *taken_by_schema)
     title = _column(table, "title", title) or default(table, ("title",), id, *taken_by_schema)
     guess = None
     if split is None:
@@ -153,7 +177,7 @@ def read_node_table(
     if split is not None:
         members = _split(table.words(split), ids, table, guessed=bool(guess))
         split = None if members is None else split  # it only happens to be called split
-    taken = [name for name in (id, label, split, title) if name is not None]
+    taken = [name for name in (id, label, split, title, *marks) if name is not None]
     if columns is None:
         columns = [name for name in table.first if name not in (*taken, *indices, *blank)]
         columns += [name for name in categorical if name not in columns]
@@ -169,12 +193,15 @@ def read_node_table(
         where=str(table.path),
         id_column=id,
         ids=ids,
-        labels=None if label is None else _labels(table.words(label), table, label),
+        labels=None
+        if label is None or separator is not None
+        else _labels(table.words(label), table, label),
+        label_sets=read_label_sets(table, label, separator, marks),
         split=members or {},
         titles=None if title is None else table.words(title),
         columns=table.cells(columns),
-        account=_account(table, (id, label, split, title), indices),
-        left_out=_left_out(table, (id, label, split, title), columns, indices),
+        account=_account(table, (id, label or ", ".join(marks) or None, split, title), indices),
+        left_out=_left_out(table, (id, label, split, title, *marks), columns, indices),
     )
 
 
@@ -232,7 +259,7 @@ def _account(
 
 def _left_out(
     table: Table,
-    columns: tuple[str, str | None, str | None, str | None],
+    columns: tuple[str | None, ...],
     features: Sequence[str],
     indices: Sequence[str],
 ) -> str:

@@ -44,7 +44,8 @@ def write_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
     -----
     The archive holds plain arrays: ``schema``; ``adjacency_indptr`` and ``adjacency_indices``, the
     upper triangle with its diagonal; ``adjacency_weights`` unless all are 1; ``features``, or
-    ``features_indptr``, ``_indices``, ``_shape`` and (unless all are 1) ``_data``; ``labels``;
+    ``features_indptr``, ``_indices``, ``_shape`` and (unless all are 1) ``_data``; ``labels``,
+    and ``label_sets`` where nodes have several;
     ``nodes`` when they are integers other than 0 … n−1; ``split_0``, ``split_1``, …; and ``words``,
     the UTF-8 bytes of a JSON object with name, classes, titles, string ids, names of the split and
     the feature schema (or the names of the features alone).
@@ -111,6 +112,7 @@ def read_npz(
         ) from error
     if "labels" in more:
         parts.pop("classes", None)
+        parts.pop("label_sets", None)
     if "features" in more:
         parts |= {"feature_names": None, "schema": None}
     return Graph.from_scipy(**{"name": path.stem, **parts, **more})
@@ -119,7 +121,7 @@ def read_npz(
 def _is_known(name: str) -> bool:
     """Tell whether an array is one that any of the layouts has."""
     start = name.partition("_")[0]
-    return name in (*OTHERS, *SPARSE) or start in ("adjacency", "features", "split")
+    return name in (*OTHERS, *SPARSE, "label_sets") or start in ("adjacency", "features", "split")
 
 
 def _parts(arrays: Members, path: Path, duplicates: Duplicates) -> dict[str, Any]:
@@ -179,6 +181,8 @@ def _pack(graph: Graph) -> Arrays:
         if np.any(features.data != 1):
             arrays["features_data"] = features.data
     arrays["labels"] = graph.labels.astype(_signed(len(graph.classes)))
+    if graph.label_sets is not None:
+        arrays["label_sets"] = graph.label_sets
     words: dict[str, Any] = {"name": graph.name, "classes": _plain_classes(graph.classes)}
     if graph.nodes.dtype.kind == "O":
         words["nodes"] = graph.nodes.tolist()
@@ -205,7 +209,8 @@ def _unpack(arrays: Arrays) -> dict[str, Any]:
     upper = csr_of(weights, indices, indptr, (n, n), "adjacency").astype(np.float64)
     parts: dict[str, Any] = {
         "adjacency": upper + sp.triu(upper, k=1).T,
-        "labels": arrays["labels"],
+        "labels": None if "label_sets" in arrays else arrays["labels"],
+        "label_sets": arrays.get("label_sets"),
         "classes": tuple(words["classes"]),
         "nodes": _ids(words["nodes"]) if "nodes" in words else arrays.get("nodes"),
         "titles": words.get("titles"),

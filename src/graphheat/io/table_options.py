@@ -36,7 +36,8 @@ class NodeOptions(ColumnOptions, total=False):
     """Which columns of a node table are what."""
 
     id: str | None
-    label: str | None
+    label: str | Sequence[str] | None
+    label_separator: str | None
     split: str | None
     title: str | None
 

@@ -225,7 +225,7 @@ def fit_spreading(
     affordable = int(MOST_WORK / (ORDER * (graph.adjacency.nnz + graph.n)))
     most = min(MOST_LABELS, max(LEAST_LABELS, affordable))
     tried = np.sort(np.random.default_rng(seed).permutation(len(train))[:most])
-    own, left_out = _left_out(graph, train, tried, truth, times, threads, progress)
+    own, left_out = left_out_heat(graph, train, tried, truth, times, threads, progress)
     floors = TRACE * own[:, None] * prior
     choosable = np.bincount(codes, minlength=classes)[codes[tried]] > 1
     notes: tuple[str, ...] = ()
@@ -264,7 +264,7 @@ def fit_spreading(
     )
 
 
-def _left_out(
+def left_out_heat(
     graph: Graph,
     train: NDArray[np.int64],
     tried: NDArray[np.int64],

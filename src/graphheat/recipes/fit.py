@@ -76,9 +76,20 @@ def fit(
     >>> [fit(graph, name).recipe for name in ("lp", "ica")]
     ['lp', 'ica']
     """
-    chosen = registry.get(recipe)
+    chosen = registry.get(recipe_for(graph, recipe))
     settings = chosen.settings(graph, **changes)
     prepared = chosen.prepare(graph, settings, threads=threads, progress=progress)
     return chosen.fit(
         prepared, seed, checkpoint=checkpoint, resume=resume, progress=progress, source=source
     )
+
+
+def recipe_for(graph: Graph, recipe: str) -> str:
+    """Return the recipe that a name stands for on a graph.
+
+    For several labels per node ``"auto"`` is the linear model or, without features, label
+    spreading; any other recipe is itself.
+    """
+    if recipe != DEFAULT or graph.label_sets is None:
+        return recipe
+    return "spreading" if graph.features is None else "linear"

@@ -10,10 +10,12 @@ from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.linear.diffusion import check_features
 from graphheat.linear.grid import MOST_LABELS
+from graphheat.linear.label_sets_fit import fit_linear_sets
 from graphheat.linear.linear_fit import fit_linear
 from graphheat.linear.linear_run import LinearRun, LinearSettings
 from graphheat.progress import Progress
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
+from graphheat.runs import Run
 from graphheat.suitability import warnings_of
 
 
@@ -49,7 +51,10 @@ class LinearRecipe(Recipe):
     ) -> PreparedLinear:
         """Check the graph, and whether heat will probably hurt on it."""
         check_features(graph)
-        graph.completed_split(0, hold_out=False)
+        if graph.label_sets is None:
+            graph.completed_split(0, hold_out=False)
+        else:
+            graph.sets_split()
         return PreparedLinear(graph, settings, checked_threads(threads), warnings_of(graph))
 
     def train(
@@ -60,8 +65,17 @@ class LinearRecipe(Recipe):
         state: State,
         progress: Progress | None,
         **options: Any,
-    ) -> LinearRun:
+    ) -> Run:
         """Choose what is left open and fit; below 1,500 labels no seed plays a part."""
+        if prepared.graph.label_sets is not None:
+            sets = fit_linear_sets(
+                prepared.graph,
+                prepared.settings,
+                seed=seed,
+                threads=prepared.threads,
+                progress=progress,
+            )
+            return replace(sets, source=dict(state.source or {}))
         first, source = prepared.first, dict(state.source or {})
         if first is None or len(first.split.train) > MOST_LABELS:
             run = fit_linear(

@@ -9,9 +9,11 @@ from typing import Any
 
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
-from graphheat.linear.spreading import SpreadingRun, SpreadingSettings, fit_spreading
+from graphheat.linear.label_sets_fit import fit_spreading_sets
+from graphheat.linear.spreading import SpreadingSettings, fit_spreading
 from graphheat.progress import Progress
 from graphheat.recipes.recipe import Prepared, Recipe, State
+from graphheat.runs import Run
 
 
 class SpreadingRecipe(Recipe):
@@ -42,8 +44,17 @@ class SpreadingRecipe(Recipe):
         state: State,
         progress: Progress | None,
         **options: Any,
-    ) -> SpreadingRun:
+    ) -> Run:
         """Spread the labels."""
+        if prepared.graph.label_sets is not None:
+            sets = fit_spreading_sets(
+                prepared.graph,
+                prepared.settings,
+                seed=seed,
+                threads=prepared.threads,
+                progress=progress,
+            )
+            return replace(sets, source=dict(state.source or {}))
         run = fit_spreading(
             prepared.graph,
             prepared.graph.completed_split(seed, hold_out=False),

@@ -72,9 +72,7 @@ def old_rows(run: Run, graph: Graph) -> Rows | None:
     rows = np.array([place.get(node, -1) for node in run.nodes], dtype=np.int64)
     if (rows < 0).any():
         return None
-    train = run.split.train
-    same = labels_by_name(run, graph)[rows[train]] == run.labels[train]
-    return rows if len(train) and bool(same.all()) else None
+    return rows if len(run.split.train) and run.same_labels(graph, rows) else None
 
 
 def labels_by_name(run: Run, graph: Graph) -> Rows:

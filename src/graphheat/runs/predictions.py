@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,7 @@ class Predictions:
             notes=notes,
         )
 
-    def rows(self, rows: NDArray[np.int64]) -> Predictions:
+    def rows(self, rows: NDArray[np.int64]) -> Self:
         """Return those of some rows alone."""
         return replace(
             self,

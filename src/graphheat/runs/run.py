@@ -19,7 +19,14 @@ from graphheat.graph.lookup import find_node
 from graphheat.runs import checkpoint, run_file
 from graphheat.runs.calibration_report import calibration_report
 from graphheat.runs.checkpoint import Arrays, Header
-from graphheat.runs.other_graph import Answer, There, old_rows, on_graph, predict_rows
+from graphheat.runs.other_graph import (
+    Answer,
+    There,
+    labels_by_name,
+    old_rows,
+    on_graph,
+    predict_rows,
+)
 from graphheat.runs.predictions import Predictions
 from graphheat.runs.roles import Explainer, PlainSettings, Settings
 from graphheat.runs.run_file import (
@@ -354,13 +361,22 @@ class Run:
         ``graph`` is the fitted one, or that one grown by nodes, edges or labels.
         """
         if self.explained_by is None:
-            raise GraphError(
-                f"Runs of GraphHeat can be explained, and this is one of {self.recipe}. "
-                "Fit the graph with a recipe of GraphHeat, such as 'paper'."
-            )
+            raise GraphError(self.why_unexplained())
         there = self.on_grown(graph, threads=threads)
         make: Callable[..., Explainer] = resolve(self.explained_by)
         return make(there.run, there.graph, threads=threads)
+
+    def why_unexplained(self) -> str:
+        """Return why there is no explanation, where there is none."""
+        return (
+            f"Runs of GraphHeat can be explained, and this is one of {self.recipe}. Fit the graph "
+            "with a recipe of GraphHeat, such as 'paper'."
+        )
+
+    def same_labels(self, graph: Graph, rows: NDArray[np.int64]) -> bool:
+        """Tell whether a graph has the training nodes' labels, at these rows of the run's nodes."""
+        train = self.split.train
+        return bool((labels_by_name(self, graph)[rows[train]] == self.labels[train]).all())
 
     def on_grown(self, graph: Graph, *, threads: int | None = None) -> There:
         """Return the run on its own graph or that one grown, and raise for any other."""

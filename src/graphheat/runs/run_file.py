@@ -30,6 +30,7 @@ KINDS: dict[str, str | type[Run]] = {
     "network": "graphheat.training.network_run:NetworkRun",
     "linear": "graphheat.linear.linear_run:LinearRun",
     "spreading": "graphheat.linear.spreading:SpreadingRun",
+    "label_sets": "graphheat.linear.label_sets_run:LabelSetsRun",
     "combined": "graphheat.runs.combined_run:CombinedRun",
     "baseline": "graphheat.baselines.baseline_run:BaselineRun",
 }

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphheat.errors import GraphError
+
+if TYPE_CHECKING:
+    from graphheat.graph.graph import Graph
 
 
 class LabelSets(NamedTuple):
@@ -28,6 +31,49 @@ class LabelSets(NamedTuple):
     indicator: NDArray[np.float64]
     known: NDArray[np.bool_]
     classes: tuple[Any, ...]
+
+    @classmethod
+    def of_graph(cls, graph: Graph) -> LabelSets:
+        """Return those of a graph's training nodes."""
+        if graph.label_sets is None:
+            raise GraphError(f"{graph.name} has one label per node, not sets of them.")
+        known = np.zeros(graph.n, dtype=bool)
+        known[graph.sets_split().train] = True
+        return cls(np.where(known[:, None], graph.label_sets, 0.0), known, graph.classes)
+
+    def codes(self) -> NDArray[np.int8]:
+        """Return the matrix with rows of −1 where labels are unknown, shape (n, k)."""
+        return np.where(self.known[:, None], self.indicator, -1).astype(np.int8)
+
+
+def check_sets(values: Any, classes: tuple[Any, ...], n: int) -> NDArray[np.int8]:
+    """Return a graph's matrix of label sets: 1, 0, and rows of −1 where labels are unknown."""
+    matrix = np.asarray(values)
+    if matrix.shape != (n, len(classes)) or matrix.dtype.kind not in "biu":
+        raise GraphError(
+            f"label_sets must be whole numbers of shape ({n:,}, {len(classes):,}), one row per "
+            f"node and one column per class; got {matrix.dtype} of shape {matrix.shape}."
+        )
+    unknown = matrix == -1 if matrix.dtype.kind == "i" else np.zeros(matrix.shape, dtype=bool)
+    bad = ~np.isin(matrix, (0, 1)) & ~unknown
+    if bad.any() or (unknown.any(axis=1) != unknown.all(axis=1)).any():
+        raise GraphError("label_sets must hold 0 and 1, and rows of −1 where labels are unknown.")
+    if len(set(classes)) != len(classes):
+        raise GraphError("classes must be distinct names.")
+    return matrix.astype(np.int8)
+
+
+def joined(row: Any, classes: tuple[Any, ...], separator: str = "|") -> str | None:
+    """Return the labels of a row of 0 and 1 as people write them; None where they are unknown.
+
+    Examples
+    --------
+    >>> joined([1, 0, 1], ("news", "sport", "tv")), joined([-1, -1, -1], ("a", "b", "c"))
+    ('news|tv', None)
+    """
+    if any(mark < 0 for mark in row):
+        return None
+    return separator.join(str(name) for name, mark in zip(classes, row, strict=True) if mark)
 
 
 def label_sets(y: Any) -> LabelSets | None:
