@@ -187,3 +187,5 @@ def test_a_run_on_a_grown_graph_is_kept_as_any(tmp_path):
     back = graphheat.load_run(tmp_path / "run.safetensors")
     assert back.fingerprint == grown()[1].fingerprint
     np.testing.assert_allclose(back.probabilities, there.probabilities)
+    fitted("linear").on(OTHER).save(tmp_path / "other.safetensors")
+    assert graphheat.load_run(tmp_path / "other.safetensors").name == OTHER.name

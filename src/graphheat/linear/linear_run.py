@@ -169,8 +169,8 @@ class LinearRun(Run, kind="linear"):
         probabilities = self.probabilities_on(graph, threads=threads)
         if wanted is not None:
             return Answer(probabilities[wanted])
-        if old is None:
-            return Answer(probabilities)
+        if old is None:  # nobody there trained
+            return Answer(probabilities, fields={"duals": self.duals[:0]})
         diffusion = Diffusion(graph, self.scaling, self_weight=self.self_weight, threads=threads)
         arrived = diffusion.heat_from(old[self.split.train], self.s) >= REACHED
         duals = self.duals[training_order(self, old)]

@@ -155,6 +155,13 @@ OWN_HEADER: Mapping[str, Mapping[str, Rule]] = {
         "linear.forms": (lambda value: isinstance(value, list), "a list"),
     },
     "spreading": {"spreading": MAPPING, "spreading.s": TIME, "spreading.sharpness": NUMBER},
+    "label_sets": {
+        "label_sets": MAPPING,
+        "label_sets.s": TIME,
+        "label_sets.l2": TIME,
+        "label_sets.self_weight": TIME,
+        "label_sets.scaling": (lambda value: value is None or _is_text(value), "a string"),
+    },
     "combined": {
         "combined": MAPPING,
         "combined.parts": (lambda value: isinstance(value, list) and len(value) > 0, "a list"),
@@ -180,6 +187,12 @@ OWN_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
         "path/numbers": ArrayRule("iu", "p", 0, needed=False),
     },
     "spreading": {"floor": ArrayRule("f", "c", 0.0)},
+    "label_sets": {
+        "label_sets": ArrayRule("i", "nc", -1, 1),
+        "weights": ArrayRule("f", "fc", needed=False),
+        "bias": ArrayRule("f", "c", needed=False),
+        "floor": ArrayRule("f", "g", 0.0, needed=False),
+    },
     "combined": {"weights": ArrayRule("f", "w", 0.0)},
     "baseline": {},
 }
@@ -207,10 +220,21 @@ def check_run_file(
     if len(arrays["labels"]) and arrays["labels"].max() >= sizes["c"]:
         raise CheckpointError(f"{where} is damaged: a label is beyond its {sizes['c']} classes.")
     sums = arrays["probabilities"].sum(axis=1, dtype=np.float64)
-    if sums.size and np.abs(sums - 1.0).max() > ROW_SUM:
+    if kind == "label_sets":
+        _check_sets(arrays, sizes["c"], where)  # of labels that do not exclude each other
+    elif sums.size and np.abs(sums - 1.0).max() > ROW_SUM:
         raise CheckpointError(f"{where} is damaged: probabilities of a node do not sum to 1.")
     if kind == "combined" and len(arrays["weights"]) != len(header["combined"]["parts"]):
         raise CheckpointError(f"{where} is damaged: its parts and weights differ in number.")
+
+
+def _check_sets(arrays: Mapping[str, NDArray[Any]], c: int, where: object) -> None:
+    unknown = arrays["label_sets"] < 0
+    if (unknown.any(axis=1) != unknown.all(axis=1)).any():
+        raise CheckpointError(f"{where} is damaged: a node's labels are known in part.")
+    linear = "weights" in arrays and "bias" in arrays
+    if linear == ("floor" in arrays) or len(arrays.get("floor", np.zeros(c + 1))) != c + 1:
+        raise CheckpointError(f"{where} is damaged: it must hold weights and bias, or a floor.")
 
 
 def check_nodes(arrays: Mapping[str, NDArray[Any]], n: int) -> tuple[Any, ...]:
