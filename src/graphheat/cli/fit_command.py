@@ -44,6 +44,8 @@ if TYPE_CHECKING:
               help="Any other setting of the recipe, such as dropout=0.8.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), help="One run with this seed (default 0).")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="N runs, seeds 0…N−1.")
+@click.option("--from", "start", metavar="RUN",
+              help="Start from a run: its recipe, what it chose, its weights.")  # fmt: skip
 @click.option("--out", metavar="DIR", help="Folder for checkpoint, predictions and metrics.")
 @click.option("--resume", is_flag=True, help="Go on with the run in --out.")
 @click.option("--force", is_flag=True, help="Replace the run in --out.")
@@ -61,6 +63,7 @@ def fit(
     given: tuple[tuple[str, Any], ...],
     seed: int | None,
     seeds: int | None,
+    start: str | None,
     out: str | None,
     resume: bool,
     force: bool,
@@ -84,16 +87,21 @@ def fit(
     from graphheat import recipes
     from graphheat.cli import display, run_folder
     from graphheat.recipes.fit import recipe_for
+    from graphheat.recipes.warm_start import start_of
     from graphheat.runs.checkpoint import FILENAME
 
     recipes.get(recipe)  # an unknown name is told before a file is read
     graph = open_graph(source)
-    chosen = recipes.get(recipe_for(graph, recipe))
     named = {"max_epochs": epochs, "hidden": hidden, "s": s, "budget": budget}
     changes = {name: value for name, value in named.items() if value is not None} | dict(given)
     if eps != "recipe":
         changes["eps"] = eps
-    settings = chosen.settings(graph, **changes)
+    begun = start_of(graph, recipe, changes, start)
+    for note in begun.notes:
+        display.say(note)
+    graph = begun.graph
+    chosen = recipes.get(recipe_for(graph, begun.recipe))
+    settings = chosen.settings(graph, **begun.changes)
     several = seeds is not None
     folder = None
     if out is not None:
@@ -119,6 +127,7 @@ def fit(
                 stage=None
                 if place is None
                 else partial(run_folder.write_labels, place, safe=safe_csv),
+                **begun.options,
             )
             runs.append(run)
             if place is not None:

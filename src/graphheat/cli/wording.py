@@ -15,12 +15,14 @@ FLAGS = {
     "kinds": "--kind",
     "s": "-s",
     "max_epochs": "--epochs",
+    "start": "--from",
 }
 KEYWORDS = (
     *("nodes", "features", "source_column", "target_column", "weight_column", "id", "label"),
     *("split", "title", "columns", "categorical", "kinds", "missing", "decimal", "header"),
     *("duplicates", "symmetrize", "self_loops", "label_separator", "graph", "edges", "recipe"),
     *("s", "eps", "seed", "threads", "budget", "resume", "around", "tol", "max_epochs", "hidden"),
+    "start",
 )
 
 _WORDS = "|".join(KEYWORDS)

@@ -2,8 +2,8 @@
 
 from graphheat.recipes.comparison import Comparison, compare
 from graphheat.recipes.evaluation import Evaluation, evaluate, random_splits
-from graphheat.recipes.fit import DEFAULT, fit
-from graphheat.recipes.recipe import Prepared, Recipe
+from graphheat.recipes.fit import fit
+from graphheat.recipes.recipe import DEFAULT, Prepared, Recipe
 from graphheat.recipes.registry import get, names, register, unregister
 
 __all__ = [

@@ -14,7 +14,7 @@ from graphheat.checks import check_count
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph
 from graphheat.recipes import registry
-from graphheat.recipes.fit import DEFAULT
+from graphheat.recipes.recipe import DEFAULT
 from graphheat.runs import Run
 
 if TYPE_CHECKING:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from graphheat.graph import Graph
 from graphheat.progress import Progress
 from graphheat.recipes import registry
+from graphheat.recipes.recipe import DEFAULT
+from graphheat.recipes.warm_start import start_of
 from graphheat.runs import Run
-
-DEFAULT = "auto"
 
 
 def fit(
@@ -24,6 +25,7 @@ def fit(
     resume: bool = False,
     progress: Progress | None = None,
     source: Mapping[str, Any] | None = None,
+    start: Run | str | os.PathLike[str] | None = None,
     **changes: Any,
 ) -> Run:
     """Label every node of a graph.
@@ -52,6 +54,9 @@ def fit(
         Called as ``progress(done, total, text)`` along the way.
     source
         Kept in the run as it is.
+    start
+        A run, or its file, to start from where labels, nodes or edges were added since: its recipe,
+        the coding of its features, what it chose and, for networks, its weights.
     **changes
         Settings of the recipe. ``s`` is the diffusion time; ``s="auto"`` (the default of ``"auto"``
         and ``"consistent"``) chooses it by leave-one-out over the training labels. ``budget`` is
@@ -76,12 +81,20 @@ def fit(
     >>> [fit(graph, name).recipe for name in ("lp", "ica")]
     ['lp', 'ica']
     """
-    chosen = registry.get(recipe_for(graph, recipe))
-    settings = chosen.settings(graph, **changes)
-    prepared = chosen.prepare(graph, settings, threads=threads, progress=progress)
-    return chosen.fit(
-        prepared, seed, checkpoint=checkpoint, resume=resume, progress=progress, source=source
+    begun = start_of(graph, recipe, changes, start)
+    chosen = registry.get(recipe_for(begun.graph, begun.recipe))
+    settings = chosen.settings(begun.graph, **begun.changes)
+    prepared = chosen.prepare(begun.graph, settings, threads=threads, progress=progress)
+    run = chosen.fit(
+        prepared,
+        seed,
+        checkpoint=checkpoint,
+        resume=resume,
+        progress=progress,
+        source=source,
+        **begun.options,
     )
+    return replace(run, notes=(*run.notes, *begun.notes)) if begun.notes else run
 
 
 def recipe_for(graph: Graph, recipe: str) -> str:

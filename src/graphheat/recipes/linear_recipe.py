@@ -14,7 +14,7 @@ from graphheat.linear.label_sets_fit import fit_linear_sets
 from graphheat.linear.linear_fit import fit_linear
 from graphheat.linear.linear_run import LinearRun, LinearSettings
 from graphheat.progress import Progress
-from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
+from graphheat.recipes.recipe import Prepared, Recipe, State, WarmStart, checked_threads
 from graphheat.runs import Run
 from graphheat.suitability import warnings_of
 
@@ -40,6 +40,17 @@ class LinearRecipe(Recipe):
         if changes.pop("eps", "recipe") != "recipe":
             raise ParameterError("The linear recipe diffuses without a matrix and has no eps.")
         return LinearSettings.checked(**changes)
+
+    def warm_start(self, run: Run, changes: dict[str, Any]) -> WarmStart:
+        """Take s, l2, scaling and self weight, which are not searched for again."""
+        found = run.settings_dict()
+        names = ("s", "l2", "scaling", "self_weight")
+        taken = {**{name: found[name] for name in names if name in found}, **changes}
+        return WarmStart(
+            taken,
+            f"s = {taken['s']:g}, l2 = {taken['l2']:g}, scaling and self weight are those of the "
+            "run; the weights are solved anew, in closed form.",
+        )
 
     def prepare(
         self,

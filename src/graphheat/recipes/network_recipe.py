@@ -16,7 +16,7 @@ from graphheat.graph import Graph, Split
 from graphheat.linear.linear_run import LinearRun
 from graphheat.progress import Progress
 from graphheat.recipes.diffusion_time import AUTO, Time, choose_time, settings_from
-from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
+from graphheat.recipes.recipe import Prepared, Recipe, State, WarmStart, checked_threads
 from graphheat.runs import Run
 from graphheat.suitability import warnings_of
 from graphheat.training.settings import ConsistencySettings, NetworkSettings
@@ -181,6 +181,16 @@ class NetworkRecipe(Recipe):
             given["s"] = s
         settings = self.base.changed({**defaults, **given})
         return NetworkRequest(settings, chooses and graph.features is not None, given)
+
+    def warm_start(self, run: Run, changes: dict[str, Any]) -> WarmStart:
+        """Take the settings, s among them, and let training begin at the run's weights."""
+        taken = {**run.settings.as_dict(), **changes}
+        del taken["recipe"]
+        return WarmStart(
+            taken,
+            f"Settings are those of the run (s = {taken['s']:g}); training begins at its weights.",
+            {"start": run},
+        )
 
     def prepare(
         self,

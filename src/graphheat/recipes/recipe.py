@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,23 @@ class Prepared:
 
 
 @dataclass(frozen=True)
+class WarmStart:
+    """What a fit takes from a run that it starts from.
+
+    Attributes
+    ----------
+    changes, options
+        Settings, and what training is given beside.
+    note
+        A sentence on what was taken.
+    """
+
+    changes: Mapping[str, Any]
+    note: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class State:
     """Where a run under way is kept.
 
@@ -59,6 +76,9 @@ class State:
     saved: tuple[Header, Arrays] | None = None
     source: Mapping[str, Any] | None = None
     stage: Callable[[Run], None] | None = None
+
+
+DEFAULT = "auto"
 
 
 class Recipe(ABC):
@@ -109,6 +129,12 @@ class Recipe(ABC):
         self, prepared: Any, seed: int, *, state: State, progress: Progress | None, **options: Any
     ) -> Run:
         """Label every node; what is random is decided by the seed."""
+
+    def warm_start(self, run: Run, changes: dict[str, Any]) -> WarmStart:
+        """Return what a fit takes from a run of this recipe; by default nothing but features."""
+        return WarmStart(
+            changes, f"Recipe {self.name!r} does not go on from weights: it is fitted anew."
+        )
 
     def identity(
         self, prepared: Any, seed: int, progress: Progress | None = None

@@ -12,7 +12,7 @@ from graphheat.graph import Graph
 from graphheat.linear.label_sets_fit import fit_spreading_sets
 from graphheat.linear.spreading import SpreadingSettings, fit_spreading
 from graphheat.progress import Progress
-from graphheat.recipes.recipe import Prepared, Recipe, State
+from graphheat.recipes.recipe import Prepared, Recipe, State, WarmStart
 from graphheat.runs import Run
 
 
@@ -35,6 +35,11 @@ class SpreadingRecipe(Recipe):
         if changes.pop("eps", "recipe") != "recipe":
             raise ParameterError("The spreading recipe diffuses without a matrix and has no eps.")
         return SpreadingSettings.checked(**changes)
+
+    def warm_start(self, run: Run, changes: dict[str, Any]) -> WarmStart:
+        """Take s, which is not chosen again."""
+        taken = {"s": run.settings_dict()["s"], **changes}
+        return WarmStart(taken, f"s = {taken['s']:g} is that of the run; labels are spread anew.")
 
     def train(
         self,

@@ -47,6 +47,7 @@ def train_network(
     progress: Progress | None = None,
     observer: Callable[[Epoch], None] | None = None,
     watch: NDArray[np.int64] | None = None,
+    start: NetworkRun | None = None,
 ) -> NetworkRun:
     """Train the network that the settings describe.
 
@@ -65,6 +66,9 @@ def train_network(
     watch
         Nodes whose predicted classes the observer gets after each epoch; they play no part in the
         training.
+    start
+        A run whose weights training begins at; classes are matched by name, and those that it does
+        not know begin as they would without.
 
     Notes
     -----
@@ -83,6 +87,8 @@ def train_network(
         # Watched nodes ride along with the validation nodes, in one pass.
         targets = Targets(nodes, labels, np.concatenate([split.val, watched]))
         objective = OBJECTIVES[settings.objective](prepared, targets, seed)
+        if start is not None and saved is None:
+            notes = (*notes, *begin_at(objective.module, start, graph, split))
         optimizer = torch.optim.Adam(objective.groups(), lr=settings.learning_rate)
         loop = Loop(
             objective, optimizer, stop_rule(settings), graph.labels[split.val], watched=len(watched)
@@ -115,6 +121,39 @@ def train_network(
         notes=(*found, *trained.notes, *notes),
         source=source or {},
     )
+
+
+def begin_at(
+    module: torch.nn.Module, start: NetworkRun, graph: Graph, split: Split
+) -> tuple[str, ...]:
+    """Set a network's weights to those of a run, class by class; return what is to be noted."""
+    fresh = module.state_dict()
+    held = {name: torch.tensor(array) for name, array in start.weights.items()}
+    if fresh.keys() != held.keys():
+        return ("The run keeps its weights in another form than training has: it begins anew.",)
+    code = {name: place for place, name in enumerate(start.classes)}
+    known = [place for place, name in enumerate(graph.classes) if name in code]
+    theirs = [code[graph.classes[place]] for place in known]
+    for name, tensor in held.items():
+        if not name.startswith("second."):
+            if tensor.shape != fresh[name].shape:
+                return ("The run's network has another shape than this one: it begins anew.",)
+            fresh[name] = tensor
+            continue
+        fresh[name][..., known] = tensor[..., theirs]
+    module.load_state_dict(fresh)
+    trained = {start.nodes[row] for row in start.split.train}
+    seen = sum(node in trained for node in graph.nodes[split.val].tolist())
+    notes: tuple[str, ...] = ()
+    if new := len(graph.classes) - len(known):
+        notes = (f"{new:,} classes are new: their weights begin as in any fit.",)
+    if seen:
+        notes = (
+            *notes,
+            f"{seen:,} of {len(split.val):,} validation labels trained the run that this starts "
+            "from: validation is optimistic. Name validation nodes in the split to avoid that.",
+        )
+    return notes
 
 
 def stop_rule(settings: NetworkSettings) -> StopRule:
