@@ -73,7 +73,7 @@ def test_another_graph_is_refused(run, folder):
         (["g.npz", "--out", "no/p.html"], "there is no folder"),
         (["g.npz", "--graph", "g.npz", "--out", "p.html"], "--graph is for runs"),
         (["g.npz", "--out", "p.html", "--around", "nobody"], "has no node 'nobody'"),
-        (["g.npz", "--out", "p.html", "--eps", "2"], "'eps' parameter"),
+        (["g.npz", "--out", "p.html", "--eps", "2"], "--eps must"),
         (["g.npz"], "--out"),
     ],
 )

@@ -218,7 +218,7 @@ def test_a_checkpoint_of_another_graph_other_settings_or_another_seed(folder):
     write_npz(block_model(60, 3, features=8, labels_per_class=4, seed=1), folder / "other.npz")
     assert "belongs to another graph" in refused("--resume", graph="other.npz")
     assert "started with -s 1.0, not 2.0" in refused("--resume", "-s", "2")
-    assert "started with seed=0, not 1" in refused("--resume", "--seed", "1")
+    assert "started with --seed 0, not 1" in refused("--resume", "--seed", "1")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
