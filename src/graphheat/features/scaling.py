@@ -51,7 +51,11 @@ def suitable_scaling(graph: Graph) -> ScalingKind:
     The paper's features are bags of words, and it divides each row by its sum. Dense features (an
     age beside a share) would be ruined by that: their columns are standardised instead.
     """
-    features = graph.features
+    return suitable_for(graph.features)
+
+
+def suitable_for(features: Matrix | None) -> ScalingKind:
+    """Return the same for features, or a sample of their rows, shape (k, f)."""
     if features is None or sp.issparse(features):
         return "l1"
     return "l1" if (np.count_nonzero(features) <= 0.5 * features.size) else "standard"

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
-from graphheat.features import Scaling, ScalingKind, suitable_scaling
+from graphheat.features import Scaling, ScalingKind
+from graphheat.features.scaling import suitable_for
 from graphheat.graph import Graph, Split
 from graphheat.linear.diffusion import TOL, Diffusion
 from graphheat.linear.grid import (
@@ -29,11 +31,13 @@ from graphheat.linear.grid import (
 )
 from graphheat.linear.linear_run import REACHED, LinearRun, LinearSettings
 from graphheat.linear.ridge import Spectrum, one_hot
+from graphheat.linear.row_diffusion import RowDiffusion, is_large, row_diffusions, sampled_rows
 from graphheat.progress import Progress
 
 Array = NDArray[np.float64]
 
 LEAST_LABELS, MOST_WORK = 100, 5e10  # that choose, and multiply-adds of their diffusion
+MOST_TRAINING = 10_000  # labels of a large graph, whose rows cost milliseconds each
 ORDER = 30  # of the longest time's series, about
 ABSENT = 30.0  # how far below every other logit a class without labels is put
 
@@ -98,25 +102,25 @@ def fit_best(
     Parameters are those of :func:`fit_linear`.
     """
     began = time.perf_counter()
-    task = _Task.of(graph, split, settings, threads)
+    task = Task.of(graph, split, settings, threads)
     # One thread is the fastest for small matrices, and its sums are always in the same order.
     with threadpool_limits(1):
-        search, notes = _search(task, seed, progress)
-        rows = [None] if search.chosen < 0 else [int(row) for row in search.best(count)]
+        found, notes = search(task, seed, progress)
+        rows = [None] if found.chosen < 0 else [int(row) for row in found.best(count)]
         runs = []
         for row in rows:
-            found = search if row is None else replace(search, chosen=row)
-            run = _fitted(task, found, notes)
+            candidate = found if row is None else replace(found, chosen=row)
+            run = _fitted(task, candidate, notes)
             runs.append(replace(run, seed=seed, seconds=time.perf_counter() - began))
             began = time.perf_counter()
     return runs
 
 
 @dataclass(frozen=True, eq=False)
-class _Task:
+class Task:
     """What is to be fitted: training nodes in rising order, their classes and weights."""
 
-    graph: Graph
+    graph: Any  # in memory, or on disk
     split: Split
     settings: LinearSettings
     threads: int | None
@@ -127,13 +131,13 @@ class _Task:
     weights: Array
 
     @classmethod
-    def of(cls, graph: Graph, split: Split, settings: LinearSettings, threads: int | None) -> _Task:
+    def of(cls, graph: Any, split: Split, settings: LinearSettings, threads: int | None) -> Task:
+        """Return the task of a split; of a large graph, 10,000 training labels at most."""
         train = np.sort(split.train)
+        if is_large(graph) and len(train) > MOST_TRAINING:
+            train = train[in_turns(np.asarray(graph.labels[train]), MOST_TRAINING, 0)]
         present, targets = np.unique(graph.labels[train], return_inverse=True)
-        diffusions = {
-            kind: Diffusion(graph, _scaling(graph, kind), threads=threads)
-            for kind in _kinds(graph, settings)
-        }
+        diffusions = _diffusions(graph, settings, threads)
         weights = np.ones(len(train))
         if settings.class_weight == "balanced":
             weights = 1.0 / np.bincount(targets)[targets]
@@ -141,8 +145,36 @@ class _Task:
         return cls(graph, split, settings, threads, diffusions, train, present, targets, weights)
 
 
-def _fitted(task: _Task, search: GridSearch, notes: tuple[str, ...]) -> LinearRun:
-    """Return the run of the candidate that is chosen in ``search``."""
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What a candidate learns from the training nodes, before any other node is labelled.
+
+    Attributes
+    ----------
+    diffusion
+        How features are scaled and diffused.
+    s, l2
+        Diffusion time and penalty.
+    weights, bias, duals
+        As :class:`~graphheat.linear.linear_run.LinearRun` has them; of classes without labels, 0.
+    absent
+        Codes of those classes.
+    left_out
+        Logits of the training nodes by fits without their labels, shape (m, c).
+    """
+
+    diffusion: Diffusion
+    s: float
+    l2: float
+    weights: Array
+    bias: Array
+    duals: Array
+    absent: NDArray[np.int64]
+    left_out: Array
+
+
+def learn(task: Task, search: GridSearch) -> Learned:
+    """Fit the candidate that is chosen in ``search``."""
     graph, present, settings = task.graph, task.present, task.settings
     candidate = search.candidate
     diffusion = task.diffusions[candidate.scaling].keeping(candidate.self_weight)
@@ -162,42 +194,60 @@ def _fitted(task: _Task, search: GridSearch, notes: tuple[str, ...]) -> LinearRu
     weights[:, present] = (rows - center).T @ duals[:, present]
     bias = np.zeros(classes)
     bias[present] = mean * sharpness - center @ weights[:, present]
-    logits = diffusion.spread(np.asarray(diffusion.features @ weights), s) + bias
-    absent = np.setdiff1d(np.arange(classes), present)
-    bias[absent] = logits[:, present].min() - ABSENT
-    logits[:, absent] = bias[absent]
-    left_out = np.full((len(task.train), classes), 0.0)
+    left_out = np.zeros((len(task.train), classes))
     left_out[:, present] = scores * sharpness
-    left_out[:, absent] = bias[absent]
+    absent = np.setdiff1d(np.arange(classes), present)
+    return Learned(diffusion, s, l2, weights, bias, duals, absent, left_out)
+
+
+def _fitted(task: Task, search: GridSearch, notes: tuple[str, ...]) -> LinearRun:
+    """Return the run of the candidate that is chosen in ``search``."""
+    graph, found = task.graph, learn(task, search)
+    diffusion, s, bias, absent = found.diffusion, found.s, found.bias, found.absent
+    logits = diffusion.spread(np.asarray(diffusion.features @ found.weights), s) + bias
+    bias[absent] = logits[:, task.present].min() - ABSENT
+    logits[:, absent] = bias[absent]
+    found.left_out[:, absent] = bias[absent]
     return LinearRun(
         **LinearRun.graph_parts(
             graph, replace(task.split, parts={**task.split.parts, "train": task.train})
         ),
         recipe="linear",
-        settings=settings,
+        settings=task.settings,
         s=s,
-        l2=l2,
-        self_weight=candidate.self_weight,
+        l2=found.l2,
+        self_weight=diffusion.self_weight,
         threads=task.threads,
-        weights=weights,
+        weights=found.weights,
         bias=bias,
-        duals=duals,
+        duals=found.duals,
         scaling=diffusion.scaling,
         reached=diffusion.heat_from(task.train, s) >= REACHED,
         search=search,
         seed=0,
         probabilities=softmax(logits, axis=1),
-        out_of_fold=softmax(left_out, axis=1),
+        out_of_fold=softmax(found.left_out, axis=1),
         seconds=0.0,
         notes=notes,
     )
 
 
-def _kinds(graph: Graph, asked: LinearSettings) -> tuple[ScalingKind, ...]:
+def _diffusions(
+    graph: Any, settings: LinearSettings, threads: int | None
+) -> Mapping[ScalingKind, Diffusion]:
+    if is_large(graph):
+        return row_diffusions(graph, _kinds(sampled_rows(graph), settings), threads)
+    return {
+        kind: Diffusion(graph, _scaling(graph, kind), threads=threads)
+        for kind in _kinds(graph.features, settings)
+    }
+
+
+def _kinds(features: Any, asked: LinearSettings) -> tuple[ScalingKind, ...]:
     """Return the scalings to choose from; the first where no label can be spared to choose by."""
     if asked.scaling != "auto":
         return (asked.scaling,)
-    suitable = suitable_scaling(graph)
+    suitable = suitable_for(features)
     return ("l2", "tfidf") if suitable == "l1" else (suitable,)
 
 
@@ -205,9 +255,7 @@ def _scaling(graph: Graph, kind: ScalingKind) -> Scaling:
     return Scaling(kind) if graph.features is None else Scaling.learn(graph.features, kind)
 
 
-def _search(
-    task: _Task, seed: int, progress: Progress | None
-) -> tuple[GridSearch, tuple[str, ...]]:
+def search(task: Task, seed: int, progress: Progress | None) -> tuple[GridSearch, tuple[str, ...]]:
     """Return what was tried, and what to note about it."""
     asked, kinds = task.settings, list(task.diffusions)
     shares = SELF_WEIGHTS if asked.self_weight == "auto" else (float(asked.self_weight),)
@@ -225,7 +273,7 @@ def _search(
             f"l2 = {l2:g}.",
         )
     grid = Grid(
-        np.array(TIMES if asked.s == "auto" else [asked.s], dtype=np.float64),
+        _times(task),
         np.array(PENALTIES if asked.l2 == "auto" else [asked.l2], dtype=np.float64),
         shares,
     )
@@ -239,20 +287,35 @@ def _search(
     )  # fmt: skip
 
 
-def _choosing(task: _Task, seed: int) -> NDArray[np.int64]:
+def _times(task: Task) -> Array:
+    """Return the times to choose from; of a large graph, those of which rows keep enough."""
+    if task.settings.s != "auto":
+        return np.array([task.settings.s], dtype=np.float64)
+    times = np.array(TIMES)
+    first = next(iter(task.diffusions.values()))
+    return first.heat.offered(times, task.train) if isinstance(first, RowDiffusion) else times
+
+
+def _choosing(task: Task, seed: int) -> NDArray[np.int64]:
     """Return the positions of the training nodes that choose: all, or so many of each class."""
     most = MOST_LABELS
-    features = next(iter(task.diffusions.values())).features
-    if features.shape[1] > LEAST_LABELS:  # else a diffusion of the features serves all labels
+    first = next(iter(task.diffusions.values()))
+    local = isinstance(first, RowDiffusion)
+    if first.features.shape[1] > LEAST_LABELS and not local:
+        # Else a diffusion of the features, or a row each, serves all labels.
         affordable = int(MOST_WORK / (ORDER * (task.graph.adjacency.nnz + task.graph.n)))
         most = min(most, max(LEAST_LABELS, affordable))
     if len(task.train) <= most:
         return np.arange(len(task.train))
-    order = np.random.default_rng(seed).permutation(len(task.train))
-    # In turns through the classes, so that none is left out.
+    return in_turns(task.targets, most, seed)
+
+
+def in_turns(codes: NDArray[Any], most: int, seed: int) -> NDArray[np.int64]:
+    """Return positions of ``most`` labels, rising, drawn in turns through the classes."""
+    order = np.random.default_rng(seed).permutation(len(codes))
     place = np.empty(len(order))
-    for code in range(len(task.present)):
-        members = task.targets[order] == code
+    for code in np.unique(codes):
+        members = codes[order] == code
         place[members] = (np.arange(members.sum()) + 0.5) / members.sum()
     return np.sort(order[np.argsort(place, kind="stable")[:most]])
 

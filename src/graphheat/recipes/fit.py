@@ -7,16 +7,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from graphheat.disk import DiskGraph
 from graphheat.graph import Graph
 from graphheat.progress import Progress
 from graphheat.recipes import registry
+from graphheat.recipes.disk_fit import fit_on_disk
 from graphheat.recipes.recipe import DEFAULT
 from graphheat.recipes.warm_start import start_of
 from graphheat.runs import Run
 
 
 def fit(
-    graph: Graph,
+    graph: Graph | DiskGraph,
     recipe: str = DEFAULT,
     *,
     seed: int = 0,
@@ -34,7 +36,8 @@ def fit(
     ----------
     graph
         With labels and, for most recipes, features; its split says which labels train, validate,
-        calibrate and test.
+        calibrate and test. A graph on disk takes ``"auto"``, ``"linear"`` and ``"sampled"``: see
+        :func:`graphheat.recipes.disk_fit.fit_on_disk`.
     recipe
         ``"auto"``: label spreading, linear models and networks in turn, weighed by labels that they
         have not seen. ``"spreading"``, ``"linear"``, ``"ensemble"``: its stages alone.
@@ -81,6 +84,11 @@ def fit(
     >>> [fit(graph, name).recipe for name in ("lp", "ica")]
     ['lp', 'ica']
     """
+    if isinstance(graph, DiskGraph):
+        return fit_on_disk(
+            graph, recipe, seed=seed, threads=threads, checkpoint=checkpoint, resume=resume,
+            progress=progress, source=source, **changes,
+        )  # fmt: skip
     begun = start_of(graph, recipe, changes, start)
     chosen = registry.get(recipe_for(begun.graph, begun.recipe))
     settings = chosen.settings(begun.graph, **begun.changes)

@@ -130,6 +130,7 @@ class Push:
         self._graph = adjacency if isinstance(adjacency, Ranked) else ranked(adjacency, self_loops)
         self.n = len(self._graph.rank)
         self._levels = levels(self.s)
+        self._isolated = isolated
         self._alone = math.exp(-self.s) if isolated == "paper" else 1.0
         self.rounding = rounding(self.s, self._graph.longest_row)
         if self.rounding > tol / 2:
@@ -142,6 +143,12 @@ class Push:
         self._frontier = _frontier()
         self._idle: list[Any] = []
         self._lock = threading.Lock()
+
+    def retimed(self, s: float, tol: float) -> Push:
+        """Return the same for another time and accuracy; workspaces are shared."""
+        other = Push(self._graph, s, tol, isolated=self._isolated, threads=self.threads)
+        other._idle, other._lock = self._idle, self._lock
+        return other
 
     def row(self, index: int, eps: float = 0.0) -> tuple[sp.csr_array, NDArray[np.float64]]:
         """Return row ``index``, entries at least ``eps``, shape (1, n), and its certificate."""

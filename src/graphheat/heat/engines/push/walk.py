@@ -164,28 +164,67 @@ def mapped_ranks(graph: DiskGraph, self_loops: float) -> Ranked:
 
     Half rows and matrices, which need numbers by falling degree, cannot be had of it.
     """
-    n = graph.n
     degrees = graph.degrees + self_loops
-    components = int(graph.describe().components)
-    if components == 1:
-        ceilings = np.broadcast_to(np.float64(degrees.max(initial=1.0)), (n,))
-    else:
+    ceilings = None
+    if graph.describe().components > 1:
         numbers = np.asarray(graph.components)
-        largest = np.zeros(components)
+        largest = np.zeros(int(numbers.max()) + 1)
         np.maximum.at(largest, numbers, degrees)
         ceilings = np.where(degrees > 0, largest[numbers], 1.0)
-    same = np.arange(n, dtype=np.int32) if graph.order is None else None
-    weights = np.empty(0) if graph.weights is None else np.asarray(graph.weights)
-    return Ranked(
-        order=np.asarray(graph.order) if same is None else same,
-        rank=np.asarray(graph.rank) if same is None else same,
-        degrees=np.where(degrees > 0, degrees, 1.0),
-        ceilings=ceilings,
-        edges=Edges(
+    same = np.arange(graph.n, dtype=np.int32) if graph.order is None else None
+    return _as_given(
+        Edges(
             np.asarray(graph.indptr),
             np.asarray(graph.indices).view(np.uint32),
-            weights,
+            np.empty(0) if graph.weights is None else np.asarray(graph.weights),
             divided=False,
             own=float(self_loops),
         ),
+        degrees,
+        ceilings,
+        np.asarray(graph.order) if same is None else same,
+        np.asarray(graph.rank) if same is None else same,
     )
+
+
+def given_ranks(adjacency: sp.csr_array, self_loops: float) -> Ranked:
+    """Return a graph in memory as it is, at the cost of its nodes alone, or of a sum of weights.
+
+    What :func:`ranked` does besides, to number by degree and to look for components, is for many
+    rows; without it the largest degree of all stands for that of the component.
+    """
+    n = adjacency.shape[0]
+    ones = bool((adjacency.data == 1).all())
+    degrees = (
+        np.diff(adjacency.indptr).astype(np.float64)
+        if ones
+        else np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
+    )
+    same = np.arange(n, dtype=np.int32)
+    return _as_given(
+        Edges(
+            adjacency.indptr.astype(np.int64),
+            adjacency.indices.astype(np.int32, copy=False).view(np.uint32),
+            np.empty(0) if ones else np.asarray(adjacency.data, dtype=np.float64),
+            divided=False,
+            own=float(self_loops),
+        ),
+        degrees + self_loops,
+        None,
+        same,
+        same,
+    )
+
+
+def _as_given(
+    edges: Edges,
+    degrees: NDArray[np.float64],
+    ceilings: NDArray[np.float64] | None,
+    order: NDArray[np.int32],
+    rank: NDArray[np.int32],
+) -> Ranked:
+    if ceilings is None:
+        ceilings = np.broadcast_to(np.float64(degrees.max(initial=1.0)), degrees.shape)
+    for array in (edges.indptr, edges.indices, edges.chances):
+        array.flags.writeable = False  # as mapped ones are: the loops are compiled once
+    return Ranked(order, rank, np.where(degrees > 0, degrees, 1.0), ceilings, edges)

@@ -1,0 +1,208 @@
+"""A network trained from rows of the kernel: its cost does not grow with the graph.
+
+Only rows of labelled nodes and of a sample of unlabelled ones are looked at, the largest 64 entries
+of each. In every epoch nodes are dropped at random, twice; labels are learned from both views, and
+on the sampled unlabelled nodes both are drawn to their sharpened mean.
+
+References
+----------
+W. Feng, Y. Dong, T. Huang et al.: GRAND+: Scalable Graph Random Neural Networks, WWW 2022: random
+propagation from sparse rows, and consistency on sampled nodes. A. Bojchevski, J. Klicpera,
+B. Perozzi et al.: Scaling Graph Neural Networks with Approximate PageRank, KDD 2020 (PPRGo).
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from graphheat.disk import DiskGraph
+from graphheat.graph import Graph, Split
+from graphheat.linear.heat_rows import HeatRows
+from graphheat.linear.narrow_model import NarrowModel, SampledModel
+from graphheat.linear.row_diffusion import ScaledFeatures
+
+TOP = 64  # entries of a row
+UNLABELLED = 1000  # nodes that consistency is asked of
+MOST_TRAINING, MOST_VALIDATION = 5000, 1000
+HIDDEN, EPOCHS, PATIENCE = 64, 200, 40
+LEARNING_RATE, WEIGHT_DECAY = 0.01, 5e-4
+DROP_NODES, DROP_HIDDEN = 0.5, 0.5
+TEMPERATURE, CONSISTENCY, WARM_UP = 0.5, 1.0, 50
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of some nodes: positions among the features that were read, and weights, (k, 64)."""
+
+    places: Tensor
+    weights: Tensor
+
+    def of(self, columns: Tensor, keep: Tensor | None = None) -> Tensor:
+        """Return the sums of columns over the rows, shape (k, h)."""
+        weights = self.weights if keep is None else self.weights * keep[self.places]
+        found: Tensor = functional.embedding_bag(
+            self.places, columns, mode="sum", per_sample_weights=weights
+        )
+        return found
+
+
+class _Network(nn.Module):
+    def __init__(self, features: int, classes: int) -> None:
+        super().__init__()
+        self.first = nn.Linear(features, HIDDEN, bias=False)
+        self.bias = nn.Parameter(torch.zeros(HIDDEN))
+        self.last = nn.Linear(HIDDEN, classes)
+
+    def forward(self, features: Tensor, rows: _Rows, keep: Tensor | None) -> Tensor:
+        hidden = torch.relu(rows.of(self.first(features), keep) + self.bias)
+        logits: Tensor = self.last(functional.dropout(hidden, DROP_HIDDEN, self.training))
+        return logits
+
+
+def train_sampled(
+    graph: Graph | DiskGraph,
+    split: Split,
+    linear: NarrowModel,
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+) -> SampledModel:
+    """Train a network from rows, with the diffusion time and scaling that a linear model chose.
+
+    Notes
+    -----
+    *Cost*: some seconds, by how many labels there are. *Deterministic*: for a seed; the caller's
+    random state is left alone. Epochs end when validation labels have not gained for 40.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return _trained(graph, split, linear, np.random.default_rng(seed), threads)
+
+
+def _trained(
+    graph: Graph | DiskGraph,
+    split: Split,
+    linear: NarrowModel,
+    random: np.random.Generator,
+    threads: int | None,
+) -> SampledModel:
+    train, val = (
+        _some(split.train, MOST_TRAINING, random),
+        _some(split.val, MOST_VALIDATION, random),
+    )
+    free = random.integers(0, graph.n, 2 * UNLABELLED)
+    free = np.setdiff1d(free, split.train)[:UNLABELLED]
+    features, (taught, judged, sampled) = _gather(graph, linear, (train, val, free), threads)
+    codes, val_codes = (
+        torch.as_tensor(np.asarray(graph.labels[nodes], dtype=np.int64)) for nodes in (train, val)
+    )
+    network = _Network(features.shape[1], len(graph.classes))
+    optimizer = torch.optim.Adam(network.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
+    best, least, waited = copy.deepcopy(network.state_dict()), float("inf"), 0
+    for epoch in range(EPOCHS):
+        network.train()
+        optimizer.zero_grad()
+        views = [_kept(len(features)) for _ in range(2)]
+        losses = [
+            functional.cross_entropy(network(features, taught, keep), codes) for keep in views
+        ]
+        share = CONSISTENCY * min(1.0, epoch / WARM_UP)
+        loss = torch.stack(losses).mean() + share * _consistency(network, features, sampled, views)
+        loss.backward()
+        optimizer.step()
+        if not len(val):
+            continue
+        network.eval()
+        with torch.no_grad():
+            now = float(functional.cross_entropy(network(features, judged, None), val_codes))
+        if now < least:
+            best, least, waited = copy.deepcopy(network.state_dict()), now, 0
+        else:
+            waited += 1
+            if waited >= PATIENCE:
+                break
+    if len(val):
+        network.load_state_dict(best)
+
+    def plain(tensor: Tensor) -> NDArray[np.float64]:
+        return tensor.detach().numpy().astype(np.float64)
+
+    return SampledModel(
+        linear.s,
+        linear.self_weight,
+        linear.scaling,
+        np.ascontiguousarray(plain(network.first.weight).T),
+        plain(network.bias),
+        np.ascontiguousarray(plain(network.last.weight).T),
+        plain(network.last.bias),
+    )
+
+
+def _kept(count: int) -> Tensor:
+    return (torch.rand(count) >= DROP_NODES).float() / (1.0 - DROP_NODES)
+
+
+def _consistency(network: _Network, features: Tensor, rows: _Rows, views: list[Tensor]) -> Tensor:
+    """Return how far the views of sampled nodes are from their sharpened mean."""
+    if not len(rows.places):
+        return torch.zeros(())
+    told = torch.stack([network(features, rows, keep).softmax(dim=1) for keep in views])
+    with torch.no_grad():
+        sharp = told.mean(dim=0) ** (1.0 / TEMPERATURE)
+        sharp = sharp / sharp.sum(dim=1, keepdim=True)
+    return ((told - sharp) ** 2).sum(dim=2).mean()
+
+
+def _some(nodes: NDArray[np.int64], most: int, random: np.random.Generator) -> NDArray[np.int64]:
+    if len(nodes) <= most:
+        return np.sort(nodes)
+    return np.sort(random.choice(nodes, most, replace=False))
+
+
+def _gather(
+    graph: Graph | DiskGraph,
+    linear: NarrowModel,
+    groups: tuple[NDArray[np.int64], ...],
+    threads: int | None,
+) -> tuple[Tensor, list[_Rows]]:
+    """Return the features that rows of all groups look at, and the rows of each group."""
+    heat = HeatRows(graph, threads=threads or 1)
+    tops = [_top(heat, nodes, linear) for nodes in groups]
+    columns = np.unique(np.concatenate([columns.ravel() for columns, _ in tops]))
+    read: Any = ScaledFeatures(graph, linear.scaling)[columns]
+    dense = read.toarray() if hasattr(read, "toarray") else read
+    rows = [
+        _Rows(
+            torch.as_tensor(np.searchsorted(columns, at)),
+            torch.as_tensor(weights.astype(np.float32)),
+        )
+        for at, weights in tops
+    ]
+    return torch.as_tensor(np.asarray(dense, dtype=np.float32)), rows
+
+
+def _top(
+    heat: HeatRows, nodes: NDArray[np.int64], linear: NarrowModel
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return columns and weights of the largest entries of rows, each of shape (k, TOP)."""
+    columns = np.repeat(nodes[:, None], TOP, axis=1)
+    weights = np.zeros((len(nodes), TOP))
+    if not len(nodes):
+        return columns, weights
+    rows = heat.of(nodes, linear.s).rows
+    for k, node in enumerate(nodes):
+        part = slice(rows.indptr[k], rows.indptr[k + 1])
+        at, shares = rows.indices[part], rows.data[part]
+        largest = np.lexsort((at, -shares))[: TOP - 1]
+        kept = shares[largest] / shares[largest].sum() * (1.0 - linear.self_weight)
+        columns[k, : len(largest)], weights[k, : len(largest)] = at[largest], kept
+        columns[k, -1], weights[k, -1] = node, linear.self_weight
+    return columns, weights
