@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from graphheat.estimators.label_spreading import HeatLabelSpreading
     from graphheat.graph import Graph
     from graphheat.heat import HeatKernel, neighborhood
+    from graphheat.heat.engines.cluster.cluster import cluster
     from graphheat.io import (
         read_csv,
         read_graph,
@@ -54,6 +55,7 @@ _HOME = {
     "HeatRegressor": "estimators.heat_regressor",
     "Run": "runs",
     "Suspects": "linear.suspects",
+    "cluster": "heat.engines.cluster.cluster",
     "compare": "recipes.comparison",
     "evaluate": "recipes.evaluation",
     "fit": "recipes.fit",
@@ -84,6 +86,7 @@ __all__ = [
     "HeatRegressor",
     "Run",
     "Suspects",
+    "cluster",
     "compare",
     "datasets",
     "disk",

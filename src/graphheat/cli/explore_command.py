@@ -52,14 +52,16 @@ def explore(
     500,000 edges; of a larger graph it takes the part that most heat from --around reaches.
     """
     from graphheat.cli import display
+    from graphheat.cli.disk_commands import is_disk_graph, page_part
     from graphheat.explorer import write_page
     from graphheat.io import check_writable
     from graphheat.io.archive import is_folder
 
     claim(out)
     given = Path(source["graph"])
-    is_run = is_folder(given) or given.suffix == ".safetensors"
-    shown: Graph | Run
+    on_disk = is_disk_graph(source["graph"])
+    is_run = not on_disk and (is_folder(given) or given.suffix == ".safetensors")
+    shown: Any
     if is_run:
         shown, graph = _open_run(source, run_graph, edges)
     else:
@@ -67,6 +69,9 @@ def explore(
             option = "--edges" if run_graph is None else "--graph"
             raise click.UsageError(f"{option} is for runs; a GRAPH is its own.")
         shown, graph = open_graph(source), None
+        if on_disk:
+            shown, note = page_part(shown, around, 3.0 if s is None else s)
+            display.say(note)
     check_writable(out)  # again: now it is known what was read
     with display.progress() as progress:
         page = write_page(

@@ -50,6 +50,11 @@ if TYPE_CHECKING:
 @click.option("--resume", is_flag=True, help="Go on with the run in --out.")
 @click.option("--force", is_flag=True, help="Replace the run in --out.")
 @safe_csv
+@click.option(
+    "--cluster",
+    metavar="ADDRESS|local:N",
+    help="Dask cluster for a graph on disk: a scheduler's address, or N processes here.",
+)
 @threads
 @common
 def fit(
@@ -67,6 +72,7 @@ def fit(
     out: str | None,
     resume: bool,
     force: bool,
+    cluster: str | None,
     safe_csv: bool,
     threads: int | None,
     as_json: bool,
@@ -86,16 +92,30 @@ def fit(
 
     from graphheat import recipes
     from graphheat.cli import display, run_folder
+    from graphheat.cli.disk_commands import fit_disk
+    from graphheat.disk import DiskGraph
     from graphheat.recipes.fit import recipe_for
     from graphheat.recipes.warm_start import start_of
     from graphheat.runs.checkpoint import FILENAME
 
-    recipes.get(recipe)  # an unknown name is told before a file is read
+    if recipe != "sampled":
+        recipes.get(recipe)  # an unknown name is told before a file is read
     graph = open_graph(source)
     named = {"max_epochs": epochs, "hidden": hidden, "s": s, "budget": budget}
     changes = {name: value for name, value in named.items() if value is not None} | dict(given)
     if eps != "recipe":
         changes["eps"] = eps
+    if isinstance(graph, DiskGraph):
+        if seeds is not None:
+            raise click.UsageError("--seeds is for graphs in memory; give one --seed.")
+        fit_disk(
+            graph, recipe, changes, seed=seed or 0, out=out, resume=resume, force=force,
+            threads=threads, source=source, cluster=cluster, as_json=as_json,
+        )  # fmt: skip
+        return
+    if cluster is not None or recipe == "sampled":
+        what = "--recipe sampled" if cluster is None else "--cluster"
+        raise click.UsageError(f"{what} is for graphs on disk; make one with graphheat ingest.")
     begun = start_of(graph, recipe, changes, start)
     for note in begun.notes:
         display.say(note)

@@ -63,10 +63,15 @@ def info(source: dict[str, Any], as_json: bool) -> None:
     a node table are shown with the kind that each was given; --kind changes it.
     """
     from graphheat.cli import display
+    from graphheat.cli.ingest_command import print_disk_graph
     from graphheat.cli.suspects_command import look
+    from graphheat.disk import DiskGraph
     from graphheat.suitability import suitability
 
     graph = open_graph(source)
+    if isinstance(graph, DiskGraph):
+        print_disk_graph(graph, as_json)
+        return
     counts = graph.describe().as_dict()
     suits, suspects = suitability(graph), look(graph)
     columns = [] if graph.schema is None else graph.schema.frame().to_dict("records")

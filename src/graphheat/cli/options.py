@@ -11,7 +11,6 @@ import click
 from graphheat.cli.wording import flag_of
 from graphheat.features.feature_schema import Missing
 from graphheat.features.numerals import Decimal
-from graphheat.graph import Graph
 from graphheat.graph.adjacency import Duplicates, SelfLoops, Symmetrize
 
 Command = Callable[..., Any]
@@ -158,10 +157,11 @@ def graph_source(command: Command, metavar: str = "GRAPH") -> Command:
     return click.argument("graph", metavar=metavar)(wrapped)
 
 
-def open_graph(source: dict[str, Any]) -> Graph:
-    """Load a bundled graph, or read one from a path and say what was taken for what."""
+def open_graph(source: dict[str, Any]) -> Any:
+    """Load a bundled graph, open one on disk, or read one and say what was taken for what."""
     from graphheat import datasets
     from graphheat.cli import display
+    from graphheat.cli.disk_commands import is_disk_graph
     from graphheat.errors import MissingPathError
     from graphheat.io import read_graph
     from graphheat.io.archive import exists
@@ -176,6 +176,15 @@ def open_graph(source: dict[str, Any]) -> Graph:
                 "are read from a file."
             )
         return datasets.load(name)
+    if is_disk_graph(name):
+        if options:
+            raise click.UsageError(
+                f"{name!r} is a graph on disk; {flag_of(next(iter(options)))} is for graphs that "
+                "are read from a file."
+            )
+        from graphheat.disk import DiskGraph
+
+        return DiskGraph.open(name)
     if not exists(split_part(name)[0]):
         known = ", ".join(datasets.names())
         raise MissingPathError(f"{name!r} is neither a file nor a bundled graph ({known}).")

@@ -39,8 +39,10 @@ def predict(
     of the run's own graph (--graph says where it is now), without a new fit.
     """
     from graphheat.cli import display, run_folder
+    from graphheat.cli.disk_commands import predict_disk
     from graphheat.cli.options import open_graph
     from graphheat.cli.run_graph import grow
+    from graphheat.linear.disk_run import DiskRun
     from graphheat.runs import load_run
 
     if nodes is None and (edges is not None or features is not None):
@@ -50,6 +52,11 @@ def predict(
         raise click.UsageError("Missing option '--out'.")
     claim(out)
     fitted = load_run(run)
+    if isinstance(fitted, DiskRun):
+        if out is None or nodes is not None or graph is not None:
+            raise click.UsageError("A run on a graph on disk labels that graph; give --out alone.")
+        predict_disk(fitted, out, as_json)
+        return
     new = 0
     if nodes is not None:
         given = {"edges": edges, "nodes": nodes, "features": features}

@@ -22,9 +22,7 @@ SHARED_OPTIONS = (
 )
 
 
-def shown_graph(
-    run: Run, source: dict[str, Any], run_graph: str | None, edges: str | None
-) -> Graph:
+def shown_graph(run: Run, source: dict[str, Any], run_graph: str | None, edges: str | None) -> Any:
     """Return the graph that a run is asked about: its own, or that one with more nodes and edges.
 
     --edges, and --nodes without --graph, are of new nodes; with --graph alone the options say how
@@ -67,7 +65,7 @@ def grow(run: Run, graph: str | None, given: dict[str, Any]) -> tuple[Graph, Gra
     return base, grown
 
 
-def graph_of(run: Run, source: dict[str, Any], run_graph: str | None) -> Graph:
+def graph_of(run: Run, source: dict[str, Any], run_graph: str | None) -> Any:
     """Return a run's graph: from --graph, or from where the run says it came.
 
     Parameters
@@ -78,7 +76,10 @@ def graph_of(run: Run, source: dict[str, Any], run_graph: str | None) -> Graph:
         What --graph said.
     """
     from graphheat.errors import MissingPathError
+    from graphheat.linear.disk_run import DiskRun
 
+    if isinstance(run, DiskRun) and run_graph is None:
+        return run.graph
     if run_graph is not None:
         return open_graph({**source, "graph": run_graph})
     if len(source) > 1:

@@ -71,6 +71,7 @@ class DiskGraph:
         self.longest_row = int(header["longest_row"])
         self.classes: tuple[Any, ...] = tuple(header["classes"])
         self.notes: tuple[str, ...] = tuple(header["notes"])
+        self.titles: tuple[str, ...] | None = None
         self.indptr = folder.array("indptr")
         self.indices = folder.array("indices")
         self.weights = folder.array("weights") if "weights" in folder else None

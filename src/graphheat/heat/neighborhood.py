@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphheat.disk import DiskGraph
 from graphheat.graph import Graph
 from graphheat.graph.hops import hop_distances
 from graphheat.heat.kernel import HeatKernel
@@ -28,7 +29,8 @@ class Neighborhood:
     range
         The largest distance of a neighbour (0 without neighbours): Table 3's neighbouring range.
     max_range
-        The largest distance of any node that can be reached: Table 3's maximum range (Eq. 17).
+        The largest distance of any node that can be reached: Table 3's maximum range (Eq. 17); of a
+        graph on disk, that of the neighbours.
     """
 
     index: int
@@ -42,7 +44,7 @@ class Neighborhood:
     max_range: int
 
 
-def neighborhood(graph: Graph, index: int, s: float, eps: float = 1e-4) -> Neighborhood:
+def neighborhood(graph: Graph | DiskGraph, index: int, s: float, eps: float = 1e-4) -> Neighborhood:
     """Return the nodes j with [e^{-sL}]_ij ≥ eps (the paper's Section 3.3).
 
     Examples
@@ -53,8 +55,13 @@ def neighborhood(graph: Graph, index: int, s: float, eps: float = 1e-4) -> Neigh
     >>> near.neighbors.tolist(), near.hops.tolist(), near.range, near.max_range
     ([1, 2], [1, 2], 2, 4)
     """
-    row = HeatKernel(graph, s).row(index, eps)
-    hops = hop_distances(graph.adjacency, index)
+    if isinstance(graph, DiskGraph):
+        # A tenth of eps tells neighbours from others; finer would cost edges for nothing.
+        row = HeatKernel(graph, s, tol=max(eps / 10, 1e-6)).row(index, eps)
+        hops = _near_hops(graph, index, row.indices)
+    else:
+        row = HeatKernel(graph, s).row(index, eps)
+        hops = hop_distances(graph.adjacency, index)
     others = row.indices != index
     neighbors, weights = row.indices[others].astype(np.int64), row.data[others]
     order = np.lexsort((neighbors, -weights))  # ties by row number
@@ -70,3 +77,26 @@ def neighborhood(graph: Graph, index: int, s: float, eps: float = 1e-4) -> Neigh
         range=int(hops[neighbors].max(initial=0)),
         max_range=int(hops.max(initial=0)),
     )
+
+
+def _near_hops(graph: DiskGraph, index: int, rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Return distances by row, shape (n,); −1 for what a search for ``rows`` does not come to."""
+    found = np.full(graph.n, -1, dtype=np.int64)
+    wanted = np.zeros(graph.n, dtype=np.bool_)
+    wanted[graph.places_of(rows)] = True
+    frontier = graph.places_of([index])
+    seen = np.zeros(graph.n, dtype=np.bool_)
+    seen[frontier] = True
+    left, hops = int(wanted.sum()), 0
+    while len(frontier) and left > 0:
+        arrived = frontier[wanted[frontier]]
+        found[graph.rows_at(arrived)] = hops
+        left -= len(arrived)
+        if left <= 0:
+            break
+        near = np.concatenate([graph.neighbors_of(int(place)) for place in frontier])
+        near = np.unique(near)
+        frontier = near[~seen[near]].astype(np.int64)
+        seen[frontier] = True
+        hops += 1
+    return found

@@ -12,7 +12,7 @@ import numpy as np
 
 from graphheat.disk import DiskGraph
 from graphheat.disk.array_folder import new_array
-from graphheat.errors import CheckpointError, GraphError, MissingDependencyError, ParameterError
+from graphheat.errors import CheckpointError, MissingDependencyError, ParameterError
 from graphheat.graph.split import CODES, Split
 from graphheat.io.atomic import check_writable, replacing
 from graphheat.linear.narrow_model import NarrowModel, model_from, model_parts
@@ -150,6 +150,8 @@ class DiskRun(Run, kind="disk"):
             "seed": self.seed,
             "fingerprint": self.fingerprint,
             "name": self.name,
+            "classes": list(self.classes),
+            "best_epoch": 0,
             "seconds": self.seconds,
             "notes": list(self.notes),
             "source": self.source,
@@ -160,7 +162,7 @@ class DiskRun(Run, kind="disk"):
         }
         train = np.asarray(self.split.train)
         if self.reached is not None:
-            arrays = {**arrays, "reached": np.packbits(self.reached)}
+            arrays = {**arrays, "reached_bits": np.packbits(self.reached)}
         return header, {**arrays, "train": train}
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -187,7 +189,7 @@ class DiskRun(Run, kind="disk"):
         """Rebuild a run from its file, its graph and its probabilities."""
         graph = DiskGraph.open(header["graph"])
         if graph.fingerprint != header["fingerprint"]:
-            raise GraphError(
+            raise CheckpointError(
                 f"{graph.path} is not the graph that this run was fitted on; it was ingested anew. "
                 "Fit again."
             )
@@ -199,7 +201,7 @@ class DiskRun(Run, kind="disk"):
             )
         parts = {**graph.split.parts, "train": arrays["train"]}
         known = {k: v for k, v in arrays.items() if k.startswith(("model/", "input/"))}
-        reached = arrays.get("reached")
+        reached = arrays.get("reached_bits")
         return cls(
             **cls.parts_of(graph, Split(graph.n, parts)),
             recipe=header["recipe"],

@@ -162,6 +162,16 @@ OWN_HEADER: Mapping[str, Mapping[str, Rule]] = {
         "label_sets.self_weight": TIME,
         "label_sets.scaling": (lambda value: value is None or _is_text(value), "a string"),
     },
+    "disk": {
+        "graph": TEXT,
+        "stored": TEXT,
+        "kept": TIME,
+        "model": MAPPING,
+        "model.kind": TEXT,
+        "model.scaling": TEXT,
+        "model.s": TIME,
+        "model.self_weight": TIME,
+    },
     "combined": {
         "combined": MAPPING,
         "combined.parts": (lambda value: isinstance(value, list) and len(value) > 0, "a list"),
@@ -195,7 +205,16 @@ OWN_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
     },
     "combined": {"weights": ArrayRule("f", "w", 0.0)},
     "baseline": {},
+    "disk": {
+        "train": ArrayRule("iu", "m", 0),
+        "reached_bits": ArrayRule("u", "r", needed=False),
+        "model/weights": ArrayRule("f", "fk"),
+        "model/bias": ArrayRule("f", "k"),
+        "model/output": ArrayRule("f", "kc", needed=False),
+        "model/output_bias": ArrayRule("f", "c", needed=False),
+    },
 }
+ON_DISK = ("disk",)  # kinds whose nodes, labels and probabilities are files of their own
 
 
 def check_run_file(
@@ -212,11 +231,14 @@ def check_run_file(
         sizes["n"] = len(labels)
     if roles is not None:
         sizes["m"] = int(np.count_nonzero(roles == CODES.index("train")))
-    for name, each in {**ARRAYS, **OWN_ARRAYS.get(kind, {})}.items():
+    shared = {name: rule for name, rule in ARRAYS.items() if kind not in ON_DISK or not rule.needed}
+    for name, each in {**shared, **OWN_ARRAYS.get(kind, {})}.items():
         if name in arrays:
             _check_array(name, arrays[name], each, sizes, where)
         elif each.needed:
             raise CheckpointError(f"{where} is damaged: it lacks {name!r}.")
+    if kind in ON_DISK:
+        return
     if len(arrays["labels"]) and arrays["labels"].max() >= sizes["c"]:
         raise CheckpointError(f"{where} is damaged: a label is beyond its {sizes['c']} classes.")
     sums = arrays["probabilities"].sum(axis=1, dtype=np.float64)

@@ -1,0 +1,1 @@
+"""Products by blocks of rows, over files that workers share."""

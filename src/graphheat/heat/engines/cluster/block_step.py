@@ -1,0 +1,150 @@
+"""One block of one step, as a pure function of files: the task that workers run.
+
+T_{k+1}[i] = 2 P[i] T_k − T_{k−1}[i] reads the rows i of the graph, all of T_k and the rows i of
+T_{k−1}, and writes the rows i of T_{k+1} and of the sums. Every generation has files of its own, a
+row has one writer at a time and its bits depend on nothing but what is read: a task that is run
+twice, or that was cut off and is run again, leaves the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphheat.disk import DiskGraph
+from graphheat.errors import GraphError, OutputError
+from graphheat.heat.engines.panel.links import links_of
+from graphheat.heat.operand import MappedOperand
+
+
+class Step(NamedTuple):
+    """What a task needs to know; small, and sent to a worker.
+
+    Attributes
+    ----------
+    version
+        Of graphheat: workers of another one refuse.
+    graph, fingerprint
+        The folder of the graph, and what identifies it.
+    folder
+        Where T and the sums are.
+    first, last
+        Places of the block.
+    number
+        k + 1, the generation that is written.
+    width, dtype
+        Numbers of a row, and their type.
+    coefficients
+        c_{k+1} of each series.
+    self_loops
+        Weight of a self-loop at every node.
+    """
+
+    version: str
+    graph: str
+    fingerprint: str
+    folder: str
+    first: int
+    last: int
+    number: int
+    width: int
+    dtype: str
+    coefficients: tuple[float, ...]
+    self_loops: float
+
+
+class Done(NamedTuple):
+    """What a task reports: its block, and the bytes that it read and wrote."""
+
+    first: int
+    read: int
+    written: int
+
+
+def take_step(step: Step) -> Done:
+    """Compute one block of one generation, and mark it as done."""
+    from graphheat.heat.engines.panel import panel_loops as loops
+
+    if step.version != version():
+        raise GraphError(
+            f"This worker has graphheat {version()}, and the task comes from "
+            f"{step.version}. Install the same version everywhere."
+        )
+    links = _links(step.graph, step.fingerprint, step.self_loops, step.dtype)
+    dtype = np.dtype(step.dtype)
+    folder, n, width = Path(step.folder), links.n, step.width
+    now = np.asarray(opened(folder, "T", step.number - 1, (n * width,), dtype, "r"))
+    now = now.view(np.ndarray)
+    rows = step.last - step.first
+    part = slice(step.first * width, step.last * width)
+    series = len(step.coefficients)
+    if step.number == 1:
+        after = np.zeros(rows * width, dtype=dtype)
+    else:
+        after = np.array(opened(folder, "T", step.number - 2, (n * width,), dtype, "r")[part])
+    before = opened(folder, "sum", step.number - 1, (series, n * width), dtype, "r")
+    totals = np.array(before[:, part]).ravel()
+    scale = dtype.type(1 if step.number == 1 else 2)
+    taken = np.array(step.coefficients, dtype=dtype)
+    loops.step(
+        step.first, step.last, step.first, width, links.arrays, scale, now, after, totals, taken
+    )
+    written = opened(folder, "T", step.number, (n * width,), dtype, "r+")
+    written[part] = after
+    written.flush()
+    sums = opened(folder, "sum", step.number, (series, n * width), dtype, "r+")
+    sums[:, part] = totals.reshape(series, -1)
+    sums.flush()
+    mark(folder, step.number, step.first)
+    block = rows * width * dtype.itemsize
+    entries = int(links.arrays.indptr[step.last] - links.arrays.indptr[step.first])
+    read = n * width * dtype.itemsize + (1 + series) * block + 4 * entries
+    return Done(step.first, read, (1 + series) * block)
+
+
+def version() -> str:
+    """Return that of the package, which is imported by whoever imports this."""
+    return str(sys.modules["graphheat"].__version__)
+
+
+def name_of(kind: str, number: int) -> str:
+    """Return the file of a generation."""
+    return f"{kind}-{number}.raw"
+
+
+def opened(
+    folder: Path, kind: str, number: int, shape: tuple[int, ...], dtype: Any, mode: Any
+) -> Any:
+    """Map the file of a generation."""
+    try:
+        return np.memmap(folder / name_of(kind, number), dtype, mode, shape=shape)
+    except (OSError, ValueError) as error:
+        file = folder / name_of(kind, number)
+        raise OutputError(
+            f"{file} cannot be read or written ({error}). The folder must be on storage that all "
+            "workers share."
+        ) from error
+
+
+def marked(folder: Path, number: int, first: int) -> bool:
+    """Tell whether a block of a generation is done."""
+    return (folder / f"done-{number}-{first}").exists()
+
+
+def mark(folder: Path, number: int, first: int) -> None:
+    """Take note that a block of a generation is done; its bytes are on disk by now."""
+    descriptor = os.open(folder / f"done-{number}-{first}", os.O_CREAT | os.O_WRONLY)
+    os.close(descriptor)
+
+
+@lru_cache(maxsize=2)
+def _links(path: str, fingerprint: str, self_loops: float, dtype: str) -> Any:
+    graph = DiskGraph.open(path)
+    if graph.fingerprint != fingerprint:
+        raise GraphError(f"{path} is another graph on this worker than where the run was started.")
+    return links_of(MappedOperand(graph, self_loops=self_loops), np.dtype(dtype))

@@ -1,0 +1,227 @@
+"""Labelling a graph on disk: as in memory, resumable, streamed, and by any executor."""
+
+import json
+import shutil
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from helpers.command import call
+
+import graphheat
+from graphheat import load_run
+from graphheat.disk import DiskGraph
+from graphheat.errors import (
+    CheckpointError,
+    GraphError,
+    GraphHeatError,
+    MissingPathError,
+    OutputError,
+    ParameterError,
+)
+from graphheat.heat.engines.cluster import block_step, cluster
+from graphheat.linear import labelling
+from graphheat.linear.work_plan import Sizes, plan_sizes, plan_work
+from graphheat.recipes.disk_fit import fit_on_disk
+from graphheat.runs.checkpoint import FILENAME
+
+
+@pytest.fixture(scope="module")
+def run(disk_graph):
+    return graphheat.fit(disk_graph, "linear", threads=1)
+
+
+def test_labels_are_those_of_the_recipe_in_memory(run, memory_graph):
+    full = graphheat.fit(memory_graph, "linear")
+    assert abs(run.test_accuracy - full.test_accuracy) <= 0.02
+    assert np.allclose(run.probabilities.sum(axis=1), 1, atol=1e-5)
+    assert run.reached.mean() > 0.9
+    assert "makes the validation labels most likely" in run.notes[-1]
+
+
+def test_the_sampled_network_learns(disk_graph):
+    pytest.importorskip("torch")
+    run = graphheat.fit(disk_graph, "sampled", threads=1, s=2.0)
+    assert run.test_accuracy > 0.85
+    assert run.settings_dict()["model"] == "sampled"
+    auto = graphheat.fit(disk_graph, threads=1, s=2.0)
+    assert any("labels all nodes" in note for note in auto.notes)
+    again = graphheat.fit(disk_graph, "sampled", threads=1, s=2.0)
+    assert np.array_equal(run.probabilities, again.probabilities)
+
+
+def test_a_run_is_kept_and_predictions_stream(run, disk_graph, tables, tmp_path):
+    path = tmp_path / FILENAME
+    kept = graphheat.fit(disk_graph, "linear", threads=1, checkpoint=path)
+    assert np.array_equal(kept.probabilities, run.probabilities)
+    again: Any = load_run(tmp_path)
+    assert np.array_equal(again.probabilities, run.probabilities)
+    assert again.test_accuracy == run.test_accuracy
+    assert np.array_equal(again.reached, run.reached)
+    table = pyarrow.parquet.read_table(again.write_predictions(tmp_path / "p.parquet"))
+    assert table.column("node").to_pylist() == tables.ids.tolist()
+    predicted = np.array(table.column("predicted").to_pylist())
+    classes = np.array(disk_graph.classes)
+    assert np.array_equal(predicted, classes[run.probabilities.argmax(axis=1)])
+    csv = pyarrow.csv.read_csv(again.write_predictions(tmp_path / "p.csv"))
+    assert csv.column("node").to_pylist() == tables.ids.tolist()
+    with pytest.raises(ParameterError, match=r"ends in \.parquet or \.csv"):
+        again.write_predictions(tmp_path / "p.docx")
+    with pytest.raises(OutputError, match="already holds a run"):
+        graphheat.fit(disk_graph, "linear", checkpoint=path)
+    assert graphheat.fit(disk_graph, "linear", checkpoint=path, resume=True).recipe == "linear"
+    (tmp_path / "probabilities.npy").unlink()
+    with pytest.raises(CheckpointError, match="not where they were"):
+        load_run(tmp_path)
+
+
+def test_a_killed_labelling_loses_one_panel_at_most(disk_graph, run, tmp_path, monkeypatch):
+    monkeypatch.setattr(labelling, "widest", lambda *given: 2)
+    ran: list[int] = []
+    honest = labelling.Panel.run
+
+    def dying(self, *given, **more):
+        if len(ran) == 2:
+            raise KeyboardInterrupt
+        ran.append(1)
+        honest(self, *given, **more)
+
+    monkeypatch.setattr(labelling.Panel, "run", dying)
+    path = tmp_path / FILENAME
+    with pytest.raises(KeyboardInterrupt):
+        graphheat.fit(disk_graph, "linear", threads=1, checkpoint=path)
+    with pytest.raises(CheckpointError, match="interrupted"):
+        load_run(tmp_path)
+    monkeypatch.setattr(labelling.Panel, "run", honest)
+    monkeypatch.setattr("graphheat.recipes.disk_fit._train", None)  # done already
+    left: list[int] = []
+
+    def counted(self, *given, **more):
+        left.append(1)
+        honest(self, *given, **more)
+
+    monkeypatch.setattr(labelling.Panel, "run", counted)
+    resumed = graphheat.fit(disk_graph, "linear", threads=1, checkpoint=path, resume=True)
+    assert len(left) == 1  # three panels of two columns, of which two were kept
+    assert np.array_equal(resumed.probabilities, run.probabilities)
+    assert not (tmp_path / "heat.npy").exists()
+
+
+@pytest.mark.parametrize("where", ["serial", "local:2", "pool"])
+def test_every_executor_gives_the_same_bits(where, disk_graph, run, tmp_path):
+    if where == "pool":
+        with ProcessPoolExecutor(1) as pool, graphheat.cluster(pool, tmp_path) as opened:
+            found = fit_on_disk(disk_graph, "linear", threads=1, cluster=opened)
+    else:
+        with graphheat.cluster(where, tmp_path) as opened:
+            found = fit_on_disk(disk_graph, "linear", threads=1, cluster=opened)
+    assert np.array_equal(found.probabilities, run.probabilities)
+    assert opened.traffic.tasks > 0
+    assert not (tmp_path / "diffusion").exists()
+
+
+def test_a_diffusion_goes_on_after_its_workers_are_gone(disk_graph, run, tmp_path, monkeypatch):
+    count = []
+
+    def failing(task):
+        count.append(task)
+        if len(count) > 40:
+            raise ConnectionError("gone")
+        return block_step.take_step(task)
+
+    monkeypatch.setattr(cluster, "take_step", failing)
+    with (
+        pytest.raises(OutputError, match="The cluster went away"),
+        graphheat.cluster("serial", tmp_path) as opened,
+    ):
+        fit_on_disk(disk_graph, "linear", threads=1, cluster=opened)
+    monkeypatch.undo()
+    with graphheat.cluster("serial", tmp_path) as opened:
+        found = fit_on_disk(disk_graph, "linear", threads=1, cluster=opened)
+    assert opened.traffic.tasks < 200
+    assert np.array_equal(found.probabilities, run.probabilities)
+
+
+def test_workers_of_another_version_or_graph_refuse(disk_graph, tmp_path):
+    step = block_step.Step(
+        "0.0.0", str(disk_graph.path), disk_graph.fingerprint, str(tmp_path), 0, 1, 1, 16, "<f4",
+        (1.0,), 1.0,
+    )  # fmt: skip
+    with pytest.raises(GraphError, match="Install the same version everywhere"):
+        block_step.take_step(step)
+    other = step._replace(version=graphheat.__version__, fingerprint="other")
+    with pytest.raises(GraphError, match="another graph on this worker"):
+        block_step.take_step(other)
+    with pytest.raises(OutputError, match="storage that all workers share"):
+        block_step.take_step(step._replace(version=graphheat.__version__))
+
+
+def test_mistakes_about_clusters_are_told(tmp_path):
+    for where, sentence in (
+        ("local:x", "local:N, such as local:2"),
+        (3, "an address, local:N, a Dask client or an Executor"),
+    ):
+        with pytest.raises(GraphHeatError, match=sentence), graphheat.cluster(where, tmp_path):
+            pass
+
+
+def test_explanations_come_from_one_row(run, disk_graph, tables):
+    node = tables.ids[11]
+    found = run.explainer(disk_graph).explain(node)
+    assert found.node == node
+    assert found.sources[0] == 11 or found.hops[0] <= 2
+    assert np.isclose(found.constant + found.contributions.sum(), found.logit)
+    assert found.probability == pytest.approx(float(run.probabilities[11].max()))
+    assert (found.hops >= 0).all()
+
+
+def test_neighbors_are_those_in_memory(disk_graph, memory_graph, tables):
+    from graphheat import neighborhood
+
+    a, b = (neighborhood(graph, 5, 1.0, 1e-3) for graph in (disk_graph, memory_graph))
+    assert set(a.neighbors[:20]) == set(b.neighbors[:20])
+    assert np.array_equal(a.hops[:5], b.hops[:5])
+
+
+def test_a_plan_chooses_and_says_why(disk_graph, memory_graph):
+    assert plan_work(memory_graph, room=10**9).chosen == "memory"
+    on_disk = plan_work(disk_graph, room=10**9, workers=2)
+    assert on_disk.chosen in ("disk", "cluster")
+    assert len(on_disk.ways) == 3
+    large = Sizes(111_059_956, 2 * 1_615_685_872, 10_000, 128, 10_000)
+    how = {"s": 3.0, "columns": 174, "threads": 2}
+    assert plan_sizes(large, "papers", workers=0, room=20 * 10**9, **how).chosen == "disk"
+    assert plan_sizes(large, "papers", workers=16, room=20 * 10**9, **how).ways[2].network > 0
+    small = plan_sizes(large, "papers", workers=0, room=10**9, **how)
+    assert "more machines" in small.why
+
+
+def test_the_commands_go_from_files_to_labels(tables, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    out = json.loads(
+        call("ingest", tables.edges, "--nodes", tables.nodes, "--out", "b.graph", "--json",
+             "--memory", "500MB").stdout
+    )  # fmt: skip
+    assert out["nodes"] == 3000
+    assert json.loads(call("info", "b.graph", "--json").stdout)["edges"] == out["edges"]
+    assert json.loads(call("plan", "b.graph", "--json").stdout)["chosen"] == "disk"
+    fitted = json.loads(
+        call("fit", "b.graph", "--recipe", "linear", "--out", "run", "--json", "--threads", "1",
+             "-s", "2").stdout
+    )  # fmt: skip
+    assert fitted["test_accuracy"] > 0.8
+    assert pyarrow.parquet.read_table("run/predictions.parquet").num_rows == 3000
+    call("predict", "run", "--out", "p.csv")
+    node = tables.ids[7]
+    assert node in call("explain", "run", node).stdout
+    near = json.loads(call("neighbors", "b.graph", node, "--json", "--eps", "0.001").stdout)
+    assert near["neighbors"]
+    call("explore", "b.graph", "--around", node, "--out", "p.html")
+    assert (tmp_path / "p.html").stat().st_size > 10**4
+    assert "--around" in call("explore", "b.graph", "--out", "q.html", code=2).stderr
+    shutil.rmtree("b.graph")
+    with pytest.raises(MissingPathError):
+        DiskGraph.open("b.graph")
