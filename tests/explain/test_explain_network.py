@@ -116,7 +116,8 @@ def test_the_predicted_class_is_explained_by_default_and_sources_are_told(plain)
     assert list(frame.columns) == ["node", "contribution", "hops", "training"]
     assert len(frame) == len(told.sources)
     assert str(told).startswith("Node 3: ")
-    assert len(told.text(limit=2).splitlines()) == 4  # two sources, what they sum to, what if not
+    # The sum, two sources, features, labels, and what if not.
+    assert len(told.text(limit=2).splitlines()) == 6
 
 
 def test_explanations_repeat_to_the_bit(plain):

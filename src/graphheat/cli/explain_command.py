@@ -66,7 +66,7 @@ def explain(
     if as_json:
         display.print_json({**_as_dict(found, graph), "out": out})
         return
-    _print(found, graph, limit)
+    _print(found, limit)
     if out is not None:
         display.say(f"Picture: {out}")
 
@@ -89,24 +89,24 @@ def _as_dict(found: Explanation, graph: Graph) -> dict[str, Any]:
             "label": without.label,
             "probability": without.probability,
         },
+        "features": found.features().to_dict("records"),
+        "labels": found.labels().to_dict("records"),
         "sources": found.table().to_dict("records"),
     }
 
 
-def _print(found: Explanation, graph: Graph, limit: int) -> None:
+def _print(found: Explanation, limit: int) -> None:
     from graphheat.cli import display
 
     plain: dict[str, Any] = {"highlight": False, "markup": False, "soft_wrap": True}
     display.out.print(found.headline(), style="bold", **plain)
-    columns = ["node", "contribution", "hops", "training"]
+    columns = ["source", "contribution", "hops", "training"]
     rows = [
-        [str(row["node"]), f"{row['contribution']:+.4f}", row["hops"], row["training"]]
-        for row in found.table().head(limit).to_dict("records")
+        [found.name_of(index), f"{row['contribution']:+.4f}", row["hops"], row["training"]]
+        for index, row in zip(
+            found.sources, found.table().head(limit).to_dict("records"), strict=False
+        )
     ]
-    if graph.titles is not None:
-        columns.append("title")
-        for row, index in zip(rows, found.sources, strict=False):
-            row.append(graph.titles[index])
     display.table(columns, rows)
     more = len(found.sources) - len(rows)
     if more > 0:
@@ -114,8 +114,7 @@ def _print(found: Explanation, graph: Graph, limit: int) -> None:
         display.out.print(f"{rest:+.4f} from {more:,} other sources", **plain)
     hops = ", ".join(f"{_where(hop)} {given:+.3f}" for hop, given in found.by_hop().items())
     display.out.print(f"By distance: {hops}.", **plain)
-    sentence = found.counterfactual_sentence()
-    if sentence is not None:
+    for sentence in found.sentences():
         display.out.print(sentence, **plain)
 
 

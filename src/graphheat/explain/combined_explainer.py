@@ -31,6 +31,7 @@ class CombinedExplainer:
         index = self.graph.index_of(node)
         code = code_of(self.run, index, label)
         given, constants = self.contributions(index, [code])
+        features = self.by_feature(index, [code])
         return Explanation.of(
             self.run,
             self.graph,
@@ -39,7 +40,23 @@ class CombinedExplainer:
             given[:, 0],
             float(constants[0]),
             without=partial(self._without, index),
+            by_feature=None if features is None else features[:, 0],
+            heat=self.heat(index),
         )
+
+    def by_feature(self, index: int, codes: list[int]) -> NDArray[np.float64] | None:
+        """Return what every feature gave in all parts, shape (f, len(codes)); None without any."""
+        total: NDArray[np.float64] | None = None
+        for explainer, weight in zip(self._parts, self.run.weights, strict=True):
+            theirs = explainer.by_feature(index, codes)
+            if theirs is not None:
+                total = weight * theirs if total is None else total + weight * theirs
+        return total
+
+    def heat(self, index: int) -> NDArray[np.float64]:
+        """Return the heat that every node sends in the part that counts for most, shape (n,)."""
+        heat: NDArray[np.float64] = self._parts[int(np.argmax(self.run.weights))].heat(index)
+        return heat
 
     def contributions(
         self, index: int, codes: list[int]

@@ -80,6 +80,13 @@ class Explanation:
         The class that the node was given; None: ``label``.
     without_largest
         The node's label without the features of the largest source; None where not asked for.
+    titles
+        Of all nodes, or None.
+    by_feature, feature_names
+        What each feature gave, over all sources, shape (f,), and what it is called; None where no
+        features played a part.
+    labelled, heat, classes
+        The training nodes, rising, the heat that arrives from each, shape (m,), and its class.
     """
 
     node: Any
@@ -95,6 +102,12 @@ class Explanation:
     nodes: tuple[Any, ...]
     predicted: Any = None
     without_largest: Counterfactual | None = None
+    titles: tuple[str, ...] | None = None
+    by_feature: NDArray[np.float64] | None = None
+    feature_names: tuple[str, ...] | None = None
+    labelled: NDArray[np.int64] | None = None
+    heat: NDArray[np.float64] | None = None
+    classes: tuple[Any, ...] = ()
 
     @classmethod
     def of(
@@ -108,12 +121,16 @@ class Explanation:
         *,
         logit: float | None = None,
         without: Callable[[NDArray[np.int64]], Counterfactual] | None = None,
+        by_feature: NDArray[np.float64] | None = None,
+        heat: NDArray[np.float64] | None = None,
     ) -> Explanation:
         """Return the explanation of a logit of row ``index`` from what every node gave, (n,).
 
         ``logit`` is by default their sum with the constant; ``without`` says what the label would
-        be without the features of some rows.
+        be without the features of some rows; ``by_feature`` is what each feature gave, shape (f,),
+        and ``heat`` what arrives from every node, shape (n,).
         """
+        train = np.sort(run.split.train)
         sources = np.flatnonzero(given)
         # The largest first; ties by row number.
         sources = sources[np.lexsort((sources, -np.abs(given[sources])))]
@@ -131,7 +148,67 @@ class Explanation:
             nodes=run.nodes,
             predicted=run.classes[run.predicted[index]],
             without_largest=without(sources[:1]) if without is not None and len(sources) else None,
+            titles=graph.titles,
+            by_feature=by_feature,
+            feature_names=graph.feature_names,
+            labelled=train,
+            heat=None if heat is None else heat[train],
+            classes=tuple(run.classes[code] for code in run.labels[train]),
         )
+
+    def name_of(self, index: int) -> str:
+        """Return what to call a node: its title with the id behind it, or the id alone."""
+        node = self.nodes[index]
+        if self.titles is None or self.titles[index] == str(node):
+            return str(node)
+        return f"{self.titles[index]} ({node})"
+
+    def features(self, limit: int = 10) -> pandas.DataFrame:
+        """Return feature and contribution, the largest first; no row where none played a part."""
+        import pandas
+
+        given = np.empty(0) if self.by_feature is None else self.by_feature
+        order = np.argsort(-np.abs(given), kind="stable")[:limit]
+        order = order[given[order] != 0]
+        names = self.feature_names
+        called = [f"feature {place}" if names is None else names[place] for place in order]
+        return pandas.DataFrame({"feature": called, "contribution": given[order]})
+
+    def labels(self, limit: int = 3) -> pandas.DataFrame:
+        """Return, per class, the heat that arrives from its training nodes, and the first of them.
+
+        Columns are class, heat, share and nodes: up to ``limit`` names, the hottest first.
+        """
+        import pandas
+
+        rows = []
+        if self.heat is not None and self.labelled is not None:
+            total = max(float(self.heat.sum()), np.finfo(float).tiny)
+            for name in dict.fromkeys(self.classes):
+                own = np.array([each == name for each in self.classes])
+                order = np.argsort(-np.where(own, self.heat, -1.0), kind="stable")[:limit]
+                order = order[own[order] & (self.heat[order] > 0)]
+                heat = float(self.heat[own].sum())
+                nodes = [self.name_of(int(self.labelled[place])) for place in order]
+                rows.append((name, heat, heat / total, nodes))
+        rows.sort(key=lambda row: -row[1])
+        return pandas.DataFrame(rows, columns=["class", "heat", "share", "nodes"])
+
+    def feature_sentence(self, limit: int = 5) -> str | None:
+        """Return the features that mattered most, as a sentence."""
+        found = self.features(limit)
+        if not len(found):
+            return None
+        words = [f"{row['feature']} {row['contribution']:+.3f}" for row in found.to_dict("records")]
+        return f"Features that mattered: {', '.join(words)}."
+
+    def label_sentence(self) -> str | None:
+        """Return which labels' heat arrives, by class, as a sentence."""
+        found = [row for row in self.labels(2).to_dict("records") if row["heat"] > 0]
+        if not found:
+            return None
+        words = [f"{row['share']:.0%} {row['class']} ({', '.join(row['nodes'])})" for row in found]
+        return f"Heat from labelled nodes: {'; '.join(words[:4])}{'; …' if words[4:] else ''}."
 
     def by_hop(self) -> dict[int, float]:
         """Return what the sources at each distance gave together; −1 holds those without a path."""
@@ -141,12 +218,14 @@ class Explanation:
         }
 
     def table(self) -> pandas.DataFrame:
-        """Return node, contribution, hops and training, one row per source."""
+        """Return node (title), contribution, hops and training, one row per source."""
         import pandas
 
+        titles = self.titles
         return pandas.DataFrame(
             {
                 "node": [self.nodes[index] for index in self.sources],
+                **({} if titles is None else {"title": [titles[row] for row in self.sources]}),
                 "contribution": self.contributions,
                 "hops": self.hops,
                 "training": self.training,
@@ -156,8 +235,8 @@ class Explanation:
     def headline(self) -> str:
         """Return the first line of :meth:`text`: label, probability, and the logit as a sum."""
         return (
-            f"Node {self.node}: {self.label} with probability {self.probability:.3f} "
-            f"(logit {self.logit:+.3f} = {self.constant:+.3f} constant "
+            f"Node {self.name_of(self.index)}: {self.label} with probability "
+            f"{self.probability:.3f} (logit {self.logit:+.3f} = {self.constant:+.3f} constant "
             f"{self.contributions.sum():+.3f} from {len(self.sources):,} sources)"
         )
 
@@ -168,7 +247,8 @@ class Explanation:
             return None
         given = self.label if self.predicted is None else self.predicted
         (gone,) = other.removed
-        whose = "its own features" if gone == self.node else f"the features of {gone}"
+        title = gone if self.titles is None else self.name_of(self.nodes.index(gone))
+        whose = "its own features" if gone == self.node else f"the features of {title}"
         if other.label != given:
             return (
                 f"Without {whose}, it would be {other.label} with probability "
@@ -187,9 +267,14 @@ class Explanation:
             self.sources[:limit], self.contributions, self.hops, self.training, strict=False
         ):
             mark = ", training node" if known else ""
-            lines.append(f"  {given:+.4f}  from {self.nodes[index]} ({distance(hops)}{mark})")
-        sentence = self.counterfactual_sentence()
-        return "\n".join(lines if sentence is None else [*lines, sentence])
+            lines.append(f"  {given:+.4f}  from {self.name_of(index)} ({distance(hops)}{mark})")
+        lines += self.sentences()
+        return "\n".join(lines)
+
+    def sentences(self) -> list[str]:
+        """Return what features, labels and the largest source amount to, a sentence each."""
+        found = (self.feature_sentence(), self.label_sentence(), self.counterfactual_sentence())
+        return [sentence for sentence in found if sentence is not None]
 
     def __str__(self) -> str:
         return self.text()

@@ -60,6 +60,7 @@ class LinearExplainer:
         self._diffusion = Diffusion(
             graph, run.scaling, self_weight=run.self_weight, threads=threads
         )
+        self._last: tuple[int, NDArray[np.float64]] = -1, np.empty(0)
         self._own = np.asarray(self._diffusion.features @ run.weights)  # ⟨x_w, W_c⟩, shape (n, c)
 
     def explain(self, node: Any, *, label: Any = None, view: View = "sources") -> Explanation:
@@ -74,7 +75,9 @@ class LinearExplainer:
             given, constant = self._by_label(reach, code)
             if run.base is not None:  # weights of before the graph grew, and so with it the rows
                 constant = logit - float(given.sum())
-            return Explanation.of(run, self.graph, index, code, given, constant, logit=logit)
+            return Explanation.of(
+                run, self.graph, index, code, given, constant, logit=logit, heat=reach
+            )
         return Explanation.of(
             run,
             self.graph,
@@ -84,6 +87,8 @@ class LinearExplainer:
             float(run.bias[code]),
             logit=logit,
             without=partial(self._without, index, reach),
+            by_feature=self.by_feature(index, [code])[:, 0],
+            heat=reach,
         )
 
     def contributions(
@@ -91,6 +96,15 @@ class LinearExplainer:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what every node's features gave to logits of ``index``, and the constants."""
         return self._reach(index)[:, None] * self._own[:, codes], self.run.bias[codes]
+
+    def by_feature(self, index: int, codes: list[int]) -> NDArray[np.float64]:
+        """Return what every feature gave to logits of ``index``, shape (f, len(codes))."""
+        own = np.asarray(self._diffusion.features.T @ self._reach(index))
+        return own[:, None] * self.run.weights[:, codes]
+
+    def heat(self, index: int) -> NDArray[np.float64]:
+        """Return what every node's features count for, shape (n,)."""
+        return self._reach(index)
 
     def without(self, node: Any, removed: Any) -> Counterfactual:
         """Return the label that ``node`` would get if the features of ``removed`` were all 0.
@@ -109,10 +123,14 @@ class LinearExplainer:
         return self._without(index, self._reach(index), indices)
 
     def _reach(self, index: int) -> NDArray[np.float64]:
-        """Return what every node's features count for, shape (n,)."""
+        """Return what every node's features count for, shape (n,); the last answer is kept."""
+        if self._last[0] == index:
+            return self._last[1]
         reach = self._diffusion.weights(np.array([index]), self.run.s)[0]
         # Where heat does not arrive, rounding would leave sources of 1e-20.
-        return np.where(self._components == self._components[index], reach, 0.0)
+        reach = np.where(self._components == self._components[index], reach, 0.0)
+        self._last = index, reach
+        return reach
 
     @cached_property
     def _components(self) -> NDArray[np.int32]:

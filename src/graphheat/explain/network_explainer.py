@@ -100,7 +100,35 @@ class NetworkExplainer:
             float(constants[0]),
             logit=float(self.logits[index, code]),
             without=partial(self._without, index),
+            by_feature=self.by_feature(index, [code])[:, 0],
+            heat=self.heat(index),
         )
+
+    def by_feature(self, index: int, codes: list[int]) -> NDArray[np.float64]:
+        """Return what every feature gave to logits of ``index``, shape (f, len(codes))."""
+        assert self.graph.features is not None  # the run was fitted on them
+        x: Any = self.run.scaling.apply(self.graph.features).astype(np.float64)
+        gain = self._gain(index, codes)
+        flat, total = gain.reshape(self.graph.n, -1), np.zeros((x.shape[1], len(codes)))
+        for kernel, weight in zip(self._kernels, self._first, strict=True):
+            felt = np.asarray(x.T @ kernel.gather(flat)).reshape(-1, *gain.shape[1:])
+            total += np.einsum("fh,fch->fc", weight, felt)
+        return total
+
+    def heat(self, index: int) -> NDArray[np.float64]:
+        """Return a row of the first layer's kernel, shape (n,)."""
+        return self._kernels[min(1, len(self._kernels) - 1)].row(index)
+
+    def _gain(self, index: int, codes: list[int]) -> NDArray[np.float64]:
+        """Return what each logit gains from one unit of each node's hidden layer.
+
+        Shape (n, len(codes), hidden).
+        """
+        gain = _sum(
+            kernel.row(index)[:, None, None] * weight[:, codes].T[None]
+            for kernel, weight in zip(self._kernels, self._second, strict=True)
+        )
+        return np.where(self._active[:, None, :], gain, 0.0)
 
     def contributions(
         self, index: int, codes: list[int]
@@ -112,12 +140,7 @@ class NetworkExplainer:
         tuple
             Contributions, shape (n, len(codes)), and constants, shape (len(codes),).
         """
-        # What each logit gains from one unit of each node's hidden layer, shape (n, codes, hidden).
-        gain = _sum(
-            kernel.row(index)[:, None, None] * weight[:, codes].T[None]
-            for kernel, weight in zip(self._kernels, self._second, strict=True)
-        )
-        gain = np.where(self._active[:, None, :], gain, 0.0)
+        gain = self._gain(index, codes)
         given = np.zeros((self.graph.n, len(codes)))
         flat = gain.reshape(self.graph.n, -1)
         for kernel, inputs in zip(self._kernels, self._inputs, strict=True):

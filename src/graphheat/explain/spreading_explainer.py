@@ -26,20 +26,32 @@ class SpreadingExplainer:
         run.check_graph(graph)
         self.run, self.graph = run, graph
         self._kernel = spreading_kernel(graph, run.s, threads)
+        self._last: tuple[int, NDArray[np.float64]] = -1, np.empty(0)
 
     def explain(self, node: Any, *, label: Any = None) -> Explanation:
         """Return which labels' heat gave a logit of ``node`` its value."""
         index = self.graph.index_of(node)
         code = code_of(self.run, index, label)
         given, constants = self.contributions(index, [code])
-        return Explanation.of(self.run, self.graph, index, code, given[:, 0], float(constants[0]))
+        return Explanation.of(
+            self.run,
+            self.graph,
+            index,
+            code,
+            given[:, 0],
+            float(constants[0]),
+            heat=self.heat(index),
+        )
+
+    def by_feature(self, index: int, codes: list[int]) -> None:
+        """Return None: label spreading looks at no features."""
 
     def contributions(
         self, index: int, codes: list[int]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what every node gave to logits of ``index``, and the constants."""
         run, train = self.run, np.sort(self.run.split.train)
-        heat = self._heat(index)
+        heat = self.heat(index)
         truth = one_hot(run.labels[train], len(run.classes))[:, codes]
         by_label = heat[train][:, None] * truth
         total = by_label.sum(axis=0)
@@ -60,6 +72,12 @@ class SpreadingExplainer:
         given, constants = self.contributions(index, list(range(len(self.run.classes))))
         logits: NDArray[np.float64] = given.sum(axis=0) + constants
         return logits
+
+    def heat(self, index: int) -> NDArray[np.float64]:
+        """Return the heat that every node sends, shape (n,); the last answer is kept."""
+        if self._last[0] != index:
+            self._last = index, self._heat(index)
+        return self._last[1]
 
     def _heat(self, index: int) -> NDArray[np.float64]:
         unit = np.zeros(self.graph.n)

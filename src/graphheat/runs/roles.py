@@ -31,6 +31,15 @@ class Explainer(Protocol):
         Contributions have shape (n, len(codes)), constants (len(codes),).
         """
 
+    def by_feature(self, index: int, codes: list[int]) -> NDArray[np.float64] | None:
+        """Return what every feature gave to logits of row ``index``, shape (f, len(codes)).
+
+        None where features play no part.
+        """
+
+    def heat(self, index: int) -> NDArray[np.float64]:
+        """Return the heat that arrives at row ``index`` from every node, shape (n,)."""
+
 
 @dataclass(frozen=True)
 class PlainSettings:
