@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format bench data chromium frontend clean
+.PHONY: demo test lint format fuzz bench data chromium frontend clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)
@@ -24,6 +24,10 @@ lint: $(READY)
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Damaged files of every format, in children with limits; tests/hostile has a short run.
+fuzz: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/hostile/test_hostile_fuzz.py 10000
 
 # The short ones, in under five minutes; benchmarks/ has the long ones.
 bench: $(READY)

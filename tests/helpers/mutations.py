@@ -1,5 +1,9 @@
 """Files damaged at random: bytes changed, cut, doubled, swapped, or mixed with nasty ones."""
 
+import warnings
+
+import numpy as np
+
 NASTY = (
     b'"',
     b"\0",
@@ -68,3 +72,44 @@ def mutated(data, rng):
             lines[i], lines[j] = lines[j], lines[i]
             data = bytearray(b"\n".join(lines))
     return bytes(data)
+
+
+ODD_NUMBERS = (-1, 0, 1, 7, 255, 2**31 - 1, 2**31, 2**40, 2**63 - 1, -(2**31))
+
+
+def mutated_arrays(arrays, rng):
+    """Return named arrays of which one is changed: a number, its length, its type, its shape."""
+    arrays = dict(arrays)
+    name = sorted(arrays)[int(rng.integers(len(arrays)))]
+    array = np.array(arrays[name])
+    if name == "words" or array.dtype.kind in "SU":
+        kept = array.dtype if array.dtype.kind in "SU" else np.uint8
+        data = mutated(array.tobytes(), rng)
+        arrays[name] = np.frombuffer(data[: len(data) // kept.itemsize * kept.itemsize]
+                                     if kept is not np.uint8 else data, dtype=kept)  # fmt: skip
+        return arrays
+    kind = int(rng.integers(8))
+    flat = array.reshape(-1).copy()
+    if kind <= 2 and flat.size:
+        place = int(rng.integers(flat.size))
+        number = ODD_NUMBERS[int(rng.integers(len(ODD_NUMBERS)))]
+        with np.errstate(all="ignore"):
+            flat[place] = np.array([number]).astype(flat.dtype)[0]
+        arrays[name] = flat.reshape(array.shape)
+    elif kind == 3 and flat.size:
+        arrays[name] = flat[: int(rng.integers(flat.size))]
+    elif kind == 4:
+        arrays[name] = np.concatenate([flat, flat[:1]])
+    elif kind == 5:
+        odd = (np.float64, np.complex128, np.int8, np.uint64, np.bool_)[int(rng.integers(5))]
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            arrays[name] = array.astype(odd)
+    elif kind == 6 and array.dtype.kind == "f" and flat.size:
+        flat[int(rng.integers(flat.size))] = (np.nan, np.inf, -1e308)[int(rng.integers(3))]
+        arrays[name] = flat.reshape(array.shape)
+    elif kind == 7:
+        del arrays[name]
+    else:
+        arrays[name] = array[None]
+    return arrays

@@ -69,7 +69,7 @@ def test_what_is_no_store_is_said_so(tmp_path):
     with pytest.raises(FileFormatError, match="cannot be used as a store"):
         Store(tmp_path / "text.sqlite")
     (tmp_path / "runs.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(FileFormatError, match="not an export of runs"):
+    with pytest.raises(FileFormatError, match="no table of runs"):
         read_runs(tmp_path / "runs.csv")
     with pytest.raises(MissingPathError, match="There are no runs"):
         read_runs(tmp_path / "none.csv")

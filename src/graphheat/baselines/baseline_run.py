@@ -13,6 +13,7 @@ from graphheat.datasets import paper_name
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.progress import Progress
+from graphheat.recipes.memory_plan import check_fit_memory
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
 from graphheat.runs import Run
 
@@ -61,6 +62,7 @@ class BaselineRecipe(Recipe):
         """Check that the graph has what the baseline learns from."""
         settings.check(graph)
         graph.completed_split(0)
+        check_fit_memory(graph, self.name, settings)
         return PreparedBaseline(graph, settings, checked_threads(threads))
 
     def train(

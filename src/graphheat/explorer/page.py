@@ -135,8 +135,10 @@ def write_page(
         settings = run.settings_dict()
         s = run.diffusion_time if s is None else s
         eps = settings.get("eps") if eps is None else eps
-    else:
+    elif isinstance(source, Graph):
         graph = source
+    else:
+        raise GraphError(f"A page shows a Graph or a Run; got {type(source).__name__}.")
     s = check_s(3.0 if s is None else s, "write_page")
     eps = check_eps(1e-4 if eps is None else eps, "write_page")
     check_writable(path)

@@ -189,6 +189,11 @@ class HeatKernel:
         ndarray
             Shape (len(s_values), n) or (len(s_values), n, c); with ``rows``, k in place of n.
         """
+        if not isinstance(s_values, Iterable):
+            raise ParameterError(
+                "The 's_values' parameter of HeatKernel.sweep must be several numbers. "
+                f"Got {s_values!r} instead."
+            )
         times = [check_s(s, "HeatKernel.sweep") for s in s_values]
         if not times:
             raise ParameterError("The 's_values' parameter of HeatKernel.sweep must not be empty.")

@@ -8,12 +8,20 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphheat.errors import ParameterError
+from graphheat.errors import GraphError, ParameterError
+from graphheat.graph.sparse_structure import check_structure
+
+LARGEST = 1e290  # beyond, the terms of a series would overflow float64
 
 
 def as_columns(X: Any, n: int) -> tuple[Any, tuple[int, ...]]:
     """Return X as (n, c), dense or CSC, and the shape that the caller expects back."""
-    given: Any = X if sp.issparse(X) else np.asarray(X)
+    try:
+        given: Any = X if sp.issparse(X) else np.asarray(X)
+        if sp.issparse(X) and given.dtype.kind in "biuf" and given.ndim == 2:
+            given = check_structure(given, "X")
+    except (GraphError, ValueError, TypeError) as error:
+        raise ParameterError(f"X must be a vector or a matrix: {str(error).rstrip('.')}.") from None
     if given.dtype.kind not in "biuf":
         raise ParameterError(f"X must hold real numbers; got {given.dtype}.")
     shape = given.shape
@@ -24,6 +32,9 @@ def as_columns(X: Any, n: int) -> tuple[Any, tuple[int, ...]]:
         columns = sp.csc_array(columns)
     if not np.isfinite(columns.data if sp.issparse(X) else columns).all():
         raise ParameterError("X must be finite; it holds NaN or infinity.")
+    largest = float(abs(columns.data if sp.issparse(X) else columns).max(initial=0))
+    if largest > LARGEST:
+        raise ParameterError(f"X must be within ±{LARGEST:g}; got {largest:g}. Scale it down.")
     return columns, shape
 
 

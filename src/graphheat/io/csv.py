@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from graphheat.checks import shown
 from graphheat.errors import FileFormatError, GraphError
 from graphheat.features.cells import MISSING
 from graphheat.graph import Graph
@@ -20,6 +21,7 @@ from graphheat.io.feature_array import is_array, read_feature_array
 from graphheat.io.feature_file import match_features
 from graphheat.io.node_features import encode_nodes
 from graphheat.io.node_table import ID_NAMES, LABEL_NAMES, NodeTable, accounts, read_nodes
+from graphheat.io.spreadsheet import guarded_frame
 from graphheat.io.table_options import (
     ColumnOptions,
     EdgeColumnOptions,
@@ -143,7 +145,9 @@ def read_csv(
     )
 
 
-def write_csv(graph: Graph, edges: PathLike, nodes: PathLike | None = None) -> None:
+def write_csv(
+    graph: Graph, edges: PathLike, nodes: PathLike | None = None, *, safe: bool = False
+) -> None:
     """Write ``graph`` as an edge list and, optionally, a node table.
 
     Parameters
@@ -156,6 +160,14 @@ def write_csv(graph: Graph, edges: PathLike, nodes: PathLike | None = None) -> N
         Columns ``id``, ``label``, ``split``, ``title`` and the features by name (without names
         ``x0``, ``x1``, …), as far as the graph has them. Without it isolated nodes and all that is
         known of the nodes are left out.
+    safe
+        Whether to mark cells that a spreadsheet would take for a formula (``=1+1``) as text, by a
+        leading ``'``. Read back, they keep it: leave it off for files that are.
+
+    Notes
+    -----
+    What :func:`read_csv` would not read back as it is (ids and classes of text that are numbers or
+    have spaces around them, classes that are booleans) is refused; :func:`write_npz` keeps all.
 
     Examples
     --------
@@ -168,6 +180,7 @@ def write_csv(graph: Graph, edges: PathLike, nodes: PathLike | None = None) -> N
     """
     import pandas as pd
 
+    _check_words(graph.nodes.tolist(), "Node id")
     upper = sp.coo_array(sp.triu(graph.adjacency, format="csr"))
     table: dict[str, Any] = {"source": graph.nodes[upper.row], "target": graph.nodes[upper.col]}
     if np.any(upper.data != 1):
@@ -177,10 +190,40 @@ def write_csv(graph: Graph, edges: PathLike, nodes: PathLike | None = None) -> N
         frames.append((pd.DataFrame(_node_columns(graph)), nodes))
     for frame, path in frames:
         with replacing(path) as aside:
-            frame.to_csv(aside, index=False, lineterminator="\n")
+            (guarded_frame(frame) if safe else frame).to_csv(
+                aside, index=False, lineterminator="\n"
+            )
+
+
+def _check_words(names: Sequence[Any], what: str) -> None:
+    """Raise where names of text or numbers would not be read back as they are."""
+    texts = [name for name in names if isinstance(name, str)]
+    odd = [name for name in names if not isinstance(name, str) and type(name) is not int]
+    if odd:
+        raise GraphError(f"{what} {odd[0]!r} would be read back as text. Use write_npz.")
+    _check_exact(texts, what)
+    if texts and as_integers(texts) is not None:
+        raise GraphError(
+            f"{what} {texts[0]!r} is text, and would be read back as a number. Use write_npz."
+        )
+
+
+def _check_exact(texts: Sequence[str], what: str) -> None:
+    for text in texts:
+        if text != text.strip() or "\0" in text or (not text.isprintable() and _is_broken(text)):
+            raise GraphError(
+                f"{what} {shown(text)!r} would be read back otherwise (spaces around it, or signs "
+                "that no text file holds). Use write_npz."
+            )
+
+
+def _is_broken(text: str) -> bool:
+    return any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def _node_columns(graph: Graph) -> dict[str, Any]:
+    _check_words(graph.classes, "Class")
+    _check_exact(graph.titles or (), "Title")
     unreadable = [name for name in map(str, graph.classes) if name.strip() in MISSING]
     if unreadable:
         raise GraphError(

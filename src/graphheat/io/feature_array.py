@@ -17,6 +17,7 @@ from graphheat.io.sparse_archive import is_sparse, sparse_matrix
 from graphheat.io.written import named
 from graphheat.memory import check_room
 
+NAME_BYTES = 128  # of a column's name
 ARRAYS = (".npy", ".npz")
 
 
@@ -42,9 +43,9 @@ def read_feature_array(source: Any) -> Any:
     try:
         if "x_shape" in arrays:
             parts = arrays["x_data"], arrays["x_indices"], arrays["x_indptr"]
-            return csr_of(*parts, arrays["x_shape"], "features")
+            return _named(csr_of(*parts, arrays["x_shape"], "features"), path)
         if is_sparse(arrays):
-            return sparse_matrix(arrays, "features")
+            return _named(sparse_matrix(arrays, "features"), path)
     except GraphHeatError:
         raise
     except (KeyError, ValueError, TypeError) as error:
@@ -57,6 +58,13 @@ def read_feature_array(source: Any) -> Any:
         f"{path} must hold the features as x or as its only array; it holds "
         f"{named(sorted(arrays), 10) or 'nothing'}."
     )
+
+
+def _named(matrix: Any, path: Path) -> Any:
+    """Return a sparse matrix whose columns can all have a name: a few bytes may declare 2⁶²."""
+    columns = int(matrix.shape[1])
+    check_room(columns * NAME_BYTES, path.stat().st_size, f"{path} (with {columns:,} columns)")
+    return matrix
 
 
 def _read_npy(path: Path) -> NDArray[Any]:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import json
+import math
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas
 
-from graphheat.errors import FileFormatError, MissingPathError, OutputError
-from graphheat.io import replacing
+from graphheat.checks import shown
+from graphheat.errors import FileFormatError, MissingPathError, OutputError, WriteError
+from graphheat.io import check_writable, replacing
+from graphheat.io.archive import as_path, existing_file, exists, read_bytes, reason_of
 from graphheat.paper.task import Record, Task, load_graph
 from graphheat.runs.former import current_settings
 
 SCHEMA = 2  # 1 had other names for a few settings
+APPLICATION = 0x47486561  # "GHea", in the header of the file: whose database it is
 TABLES = """
 CREATE TABLE IF NOT EXISTS runs (
     row TEXT NOT NULL,
@@ -67,28 +73,20 @@ class Store:
             raise OutputError(f"{self.path} is a folder; name a file for the runs.")
         if not self.path.parent.is_dir():
             raise OutputError(f"{self.path} cannot be made: there is no folder {self.path.parent}.")
+        check_writable(self.path)
         with self._open() as db:
-            found = db.execute("PRAGMA user_version").fetchone()[0]
-            if found > SCHEMA:
-                raise FileFormatError(
-                    f"{self.path} has schema {found}; this version reads up to {SCHEMA}. "
-                    "Upgrade graphheat."
-                )
+            found = _version(db, self.path)
             db.executescript(TABLES)
             if found == 1:
                 _rename_settings(db)
+            db.execute(f"PRAGMA application_id = {APPLICATION}")
             db.execute(f"PRAGMA user_version = {SCHEMA}")
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        try:
-            # One connection per call: SQLite's may not be carried into another process.
-            with closing(sqlite3.connect(self.path, timeout=60)) as db, db:
-                yield db
-        except sqlite3.DatabaseError as error:
-            raise FileFormatError(
-                f"{self.path} cannot be used as a store of runs: {error}."
-            ) from error
+        # One connection per call: SQLite's may not be carried into another process.
+        with _guarded(self.path), closing(sqlite3.connect(self.path, timeout=60)) as db, db:
+            yield db
 
     def add(self, record: Record) -> bool:
         """Keep a run; False when the same one is already there, which then stays as it was."""
@@ -169,11 +167,64 @@ class Store:
 
     def runs(self) -> pandas.DataFrame:
         """Return every run: see :func:`read_runs`."""
-        with self._open() as db:
-            found = db.execute(
-                f"SELECT {', '.join(COLUMNS)} FROM runs ORDER BY row, graph, settings, seed"
-            ).fetchall()
-        return _unfold(pandas.DataFrame(found, columns=COLUMNS))
+        return read_store(self.path)
+
+
+def read_store(path: Path) -> pandas.DataFrame:
+    """Return the runs of a store, which is opened for reading alone."""
+    existing_file(path, noted=False)
+    with _guarded(path), closing(sqlite3.connect(_read_only(path), uri=True, timeout=60)) as db:
+        version = _version(db, path)
+        if not _tables(db):
+            return _unfold(pandas.DataFrame(columns=COLUMNS), path)
+        found = db.execute(
+            f"SELECT {', '.join(COLUMNS)} FROM runs ORDER BY row, graph, settings, seed"
+        ).fetchall()
+    frame = _unfold(pandas.DataFrame(found, columns=COLUMNS), path)
+    if version == 1:
+        frame["settings"] = [current_settings(each) for each in frame["settings"]]
+    return frame
+
+
+def _read_only(path: Path) -> str:
+    return f"{path.absolute().as_uri()}?mode=ro"
+
+
+@contextmanager
+def _guarded(path: Path) -> Iterator[None]:
+    """Say what SQLite raises in one sentence."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if "full" in str(error) or "disk I/O" in str(error):
+            raise WriteError(f"{path} cannot be written: {error}.") from error
+        raise FileFormatError(f"{path} cannot be used as a store of runs: {error}.") from error
+    except (UnicodeDecodeError, OverflowError) as error:  # text of a damaged row
+        raise FileFormatError(f"{path} is no whole store of runs: {reason_of(error)}.") from error
+
+
+def _tables(db: sqlite3.Connection) -> set[str]:
+    listed = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    return {str(name) for (name,) in listed if not str(name).startswith("sqlite_")}
+
+
+def _version(db: sqlite3.Connection, path: Path) -> int:
+    """Return the schema of a store, 0 of a new one; raise where it is another program's."""
+    owner = db.execute("PRAGMA application_id").fetchone()[0]
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    tables = _tables(db)
+    columns = {str(each[1]) for each in db.execute("PRAGMA table_info(runs)")}
+    # Stores of before say nothing of whose they are; they have the table of runs.
+    ours = owner == APPLICATION or (owner == 0 and columns == set(COLUMNS))
+    if not ours and (tables or owner):
+        raise FileFormatError(
+            f"{path} is a database of another program; it is left alone. Name another file."
+        )
+    if version > SCHEMA:
+        raise FileFormatError(
+            f"{path} has schema {version}; this version reads up to {SCHEMA}. Upgrade graphheat."
+        )
+    return version
 
 
 def write_runs(frame: pandas.DataFrame, path: str | os.PathLike[str]) -> None:
@@ -196,26 +247,68 @@ def read_runs(path: str | os.PathLike[str]) -> pandas.DataFrame:
         ``started``, ``seconds``, ``test_accuracy``, ``val_accuracy``, one column per metric, and
         ``test_predicted``: the class codes of the test nodes, one digit per node.
     """
-    path = Path(path)
-    if not path.is_file():
+    path = as_path(path)
+    if not exists(path):
         raise MissingPathError(f"There are no runs at {path}. Make some with graphheat paper all.")
     if path.suffix != ".csv":
-        return Store(path).runs()
+        return read_store(path)
+    data = read_bytes(existing_file(path))
     try:
-        frame = pandas.read_csv(path, dtype={"test_predicted": str})
-        for column in ("settings", "versions"):
-            frame[column] = [json.loads(each) for each in frame[column]]
-        frame["settings"] = [current_settings(each) for each in frame["settings"]]
-    except (ValueError, KeyError, TypeError) as error:
-        raise FileFormatError(f"{path} is not an export of runs: {error}.") from error
+        frame = pandas.read_csv(io.BytesIO(data), dtype={"test_predicted": str})
+    except (ValueError, OverflowError) as error:
+        raise FileFormatError(f"{path} is not an export of runs: {reason_of(error)}.") from error
+    frame = _checked(frame, path)
+    frame["settings"] = [current_settings(each) for each in frame["settings"]]
     return frame
 
 
-def _unfold(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Turn the JSON columns into values, and metrics into columns."""
-    metrics: list[dict[str, Any]] = [json.loads(each) for each in frame.pop("metrics")]
+# What each column of runs must be; the others, metrics, may be anything plain.
+SCHEMA_OF_RUNS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    **{name: (lambda value: isinstance(value, str), "text") for name in
+       ("row", "graph", "started", "test_predicted")},
+    "seed": (lambda value: _is_real(value) and float(value).is_integer(), "a whole number"),
+    "seconds": (lambda value: _is_real(value) and value >= 0, "a number ≥ 0"),
+    "test_accuracy": (lambda value: _is_real(value) and 0 <= value <= 1, "a number in [0, 1]"),
+    "val_accuracy": (lambda value: _is_real(value) and 0 <= value <= 1, "a number in [0, 1]"),
+}  # fmt: skip
+
+
+def _is_real(value: Any) -> bool:
+    real = isinstance(value, (int, float, np.integer, np.floating))
+    return real and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _checked(frame: pandas.DataFrame, path: Path) -> pandas.DataFrame:
+    """Return runs with settings and versions as mappings, or raise with the first wrong cell."""
+    for column in (*SCHEMA_OF_RUNS, "settings", "versions"):
+        if column not in frame:
+            raise FileFormatError(f"{path} is no table of runs: it lacks {column!r}.")
+    for column, (fits, what) in SCHEMA_OF_RUNS.items():
+        for row, value in enumerate(frame[column].tolist(), start=1):
+            if not fits(value):
+                raise FileFormatError(
+                    f"{path} is no table of runs: {column} must be {what}; got "
+                    f"{shown(value)!r} in row {row}."
+                )
     for column in ("settings", "versions"):
-        frame[column] = [json.loads(each) for each in frame[column]]
+        frame[column] = [_mapping(each, column, path) for each in frame[column]]
+    return frame
+
+
+def _mapping(text: Any, column: str, path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise FileFormatError(f"{path} is no table of runs: {column} must be a JSON object.")
+    return found
+
+
+def _unfold(frame: pandas.DataFrame, path: Path) -> pandas.DataFrame:
+    """Check runs; turn their JSON columns into values, and metrics into columns."""
+    metrics = [_mapping(each, "metrics", path) for each in frame.pop("metrics")]
+    frame = _checked(frame, path)
     for name in sorted({name for each in metrics for name in each}):
         frame[name] = [each.get(name) for each in metrics]
     return frame

@@ -19,6 +19,7 @@ from graphheat.linear.averaged import fit_averaged
 from graphheat.linear.spreading import SpreadingSettings, fit_spreading
 from graphheat.progress import Progress, tell
 from graphheat.recipes.ensemble_recipe import EnsembleSettings, fit_ensemble
+from graphheat.recipes.memory_plan import check_fit_memory
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
 from graphheat.recipes.stacking import stacked_weights
 from graphheat.runs import Run
@@ -112,6 +113,7 @@ class AutoRecipe(Recipe):
     ) -> PreparedAuto:
         """Check the graph, and whether heat will probably hurt on it."""
         graph.completed_split(0, hold_out=False)
+        check_fit_memory(graph, self.name, settings)
         return PreparedAuto(graph, settings, checked_threads(threads))
 
     def train(

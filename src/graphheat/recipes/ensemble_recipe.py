@@ -19,6 +19,7 @@ from graphheat.linear.diffusion import check_features
 from graphheat.linear.linear_run import LinearSettings
 from graphheat.progress import Progress
 from graphheat.recipes.diffusion_time import AUTO
+from graphheat.recipes.memory_plan import check_fit_memory
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
 from graphheat.runs.checkpoint import Arrays, Header
 from graphheat.runs.combined_run import CombinedRun
@@ -193,6 +194,7 @@ class EnsembleRecipe(Recipe):
             ) from error
         check_features(graph)
         graph.completed_split(0, hold_out=False)
+        check_fit_memory(graph, self.name, settings)
         return Prepared(graph, settings, checked_threads(threads), warnings_of(graph))
 
     def train(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from graphheat.disk import DiskGraph
+from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.progress import Progress
 from graphheat.recipes import registry
@@ -89,6 +90,11 @@ def fit(
             graph, recipe, seed=seed, threads=threads, checkpoint=checkpoint, resume=resume,
             progress=progress, source=source, **changes,
         )  # fmt: skip
+    if not hasattr(graph, "completed_split"):
+        raise ParameterError(
+            f"The 'graph' parameter of fit must be a Graph; got {type(graph).__name__}. Read a "
+            "file with graphheat.read_graph, or build one with Graph.from_scipy."
+        )
     begun = start_of(graph, recipe, changes, start)
     chosen = registry.get(recipe_for(begun.graph, begun.recipe))
     settings = chosen.settings(begun.graph, **begun.changes)

@@ -14,6 +14,7 @@ from graphheat.linear.label_sets_fit import fit_linear_sets
 from graphheat.linear.linear_fit import fit_linear
 from graphheat.linear.linear_run import LinearRun, LinearSettings
 from graphheat.progress import Progress
+from graphheat.recipes.memory_plan import check_fit_memory
 from graphheat.recipes.recipe import Prepared, Recipe, State, WarmStart, checked_threads
 from graphheat.runs import Run
 from graphheat.suitability import warnings_of
@@ -66,6 +67,7 @@ class LinearRecipe(Recipe):
             graph.completed_split(0, hold_out=False)
         else:
             graph.sets_split()
+        check_fit_memory(graph, self.name, settings)
         return PreparedLinear(graph, settings, checked_threads(threads), warnings_of(graph))
 
     def train(

@@ -16,6 +16,7 @@ from graphheat.graph import Graph, Split
 from graphheat.linear.linear_run import LinearRun
 from graphheat.progress import Progress
 from graphheat.recipes.diffusion_time import AUTO, Time, choose_time, settings_from
+from graphheat.recipes.memory_plan import check_fit_memory
 from graphheat.recipes.recipe import Prepared, Recipe, State, WarmStart, checked_threads
 from graphheat.runs import Run
 from graphheat.suitability import warnings_of
@@ -210,6 +211,7 @@ class NetworkRecipe(Recipe):
             ) from error
 
         check_trainable(graph)
+        check_fit_memory(graph, self.name, settings)
         prepared = PreparedNetworks(graph, settings, checked_threads(threads))
         if not settings.chooses_s:
             prepared.network(settings.settings, progress)

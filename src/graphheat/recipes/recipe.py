@@ -13,6 +13,7 @@ from graphheat.checks import check_count, check_seed
 from graphheat.errors import OutputError
 from graphheat.graph import Graph
 from graphheat.progress import Progress
+from graphheat.recipes.memory_plan import check_fit_memory
 from graphheat.runs import Run
 from graphheat.runs.checkpoint import Arrays, Header, check_same, read, with_prefix, write
 from graphheat.runs.roles import Settings
@@ -122,6 +123,7 @@ class Recipe(ABC):
         progress: Progress | None = None,
     ) -> Prepared:
         """Compute what all seeds share, or raise where the graph lacks what is needed."""
+        check_fit_memory(graph, self.name, settings)
         return Prepared(graph, settings, checked_threads(threads))
 
     @abstractmethod

@@ -23,6 +23,10 @@ Stopping = Literal["patience", "mean", "either"]
 Keep = Literal["loss", "accuracy"]
 
 
+MOST_RATE = 1e6  # of learning; float32 has no room for much more
+MOST_TERMS = 1000  # K: each is a product with the kernel, at every step
+
+
 @dataclass(frozen=True)
 class NetworkSettings:
     """Settings of the paper's network.
@@ -106,12 +110,17 @@ class NetworkSettings:
             dropout=check_number(self.dropout, "dropout", "fit", 0.0, 1.0, right="open"),
             l2=check_number(self.l2, "l2", "fit", 0.0, float("inf")),
             learning_rate=check_number(
-                self.learning_rate, "learning_rate", "fit", 0.0, float("inf"), left="open"
+                self.learning_rate, "learning_rate", "fit", 0.0, MOST_RATE, left="open"
             ),
             max_epochs=check_count(self.max_epochs, "max_epochs", "fit"),
             patience=check_count(self.patience, "patience", "fit"),
             zero_diagonal=check_flag(self.zero_diagonal, "zero_diagonal", "fit"),
         )
+        if checked.K > MOST_TERMS:
+            raise ParameterError(
+                f"The 'K' parameter of fit must be an int in [1, {MOST_TERMS}]. "
+                f"Got {checked.K} instead."
+            )
         if checked.zero_diagonal and checked.eps is None:
             raise ParameterError(
                 f"The {checked.recipe!r} recipe zeroes the kernel's diagonal and so needs an "

@@ -1,0 +1,107 @@
+"""What a fit will take in memory, told before it starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphheat.errors import KernelMemoryError
+from graphheat.graph import Graph
+from graphheat.graph.feature_matrix import Features
+from graphheat.memory import available_memory
+
+# Bytes, measured on graphs of 50,000 and 200,000 nodes and rounded up.
+ALWAYS = 150_000_000  # compiled loops, libraries, small arrays
+PER_NODE, PER_ENTRY = 700, 130  # of any fit: labels, S and what engines derive from it
+PER_MESSAGE = 300  # of a baseline, per stored entry: what edges carry in each layer
+STRIP = 64  # columns of float64 that are diffused at a time
+LAYERS = 3  # activations, gradients and what Adam holds, beside one array per kernel term
+NETWORK_ENTRIES = 10**6  # up to which "auto" trains networks unless told otherwise
+
+LIGHT = ("spreading", "linear", "auto")
+OURS = (*LIGHT, "ensemble", "consistent", "normalized", "paper", "authors")
+
+
+def fit_memory(graph: Graph, recipe: str, settings: Any) -> int:
+    """Estimate the peak of a fit, in bytes, beyond what the graph itself takes.
+
+    Parameters
+    ----------
+    recipe
+        Its name.
+    settings
+        As the recipe's ``settings`` returned them. Widths (``hidden``, ``views``, ``K``, ``order``)
+        are taken from them; a recipe without any is counted as linear algebra on the features.
+
+    Notes
+    -----
+    The matrix of a kernel (``eps``) is not counted: it has a plan of its own, which is checked
+    when the kernel is made (:meth:`graphheat.HeatKernel.plan`).
+
+    Examples
+    --------
+    >>> import graphheat
+    >>> graph = graphheat.datasets.block_model(300, 3, seed=0)
+    >>> fit_memory(graph, "spreading", None) < fit_memory(graph, "ensemble", None)
+    True
+    """
+    n, classes = graph.n, max(2, len(graph.classes))
+    entries = int(graph.adjacency.nnz)
+    total = ALWAYS + PER_NODE * n + PER_ENTRY * entries + 8 * n * 4 * min(STRIP, max(classes, 16))
+    if recipe == "spreading":
+        return total
+    columns, stored = _size(graph.features)
+    total += 24 * stored + 8 * n * (2 * columns if columns <= 2 * STRIP else 2 * STRIP)
+    if recipe in ("linear", "auto", "ensemble"):
+        # Diffused features of the rows that choose, for nine times and three forms.
+        chosen = min(1500, int((graph.labels >= 0).sum()))
+        total += 8 * chosen * min(columns, 20_000) * 27 + 8 * n * classes * 12
+    if recipe == "linear" or (recipe == "auto" and not _networks(graph, settings)):
+        return total
+    if recipe not in OURS:
+        total += PER_MESSAGE * entries
+    values = _values(settings)
+    hidden, views = _number(values, "hidden", 32), _number(values, "views", 1)
+    terms = _number(values, "K", 2)
+    members = 4 if recipe in ("auto", "ensemble") else 1
+    width = members * views * (hidden + classes)
+    weights = members * terms * hidden * (columns + classes)
+    return total + 4 * n * width * (LAYERS + terms) + 4 * 4 * weights
+
+
+def check_fit_memory(graph: Graph, recipe: str, settings: Any) -> None:
+    """Raise where a fit would not fit into the memory that is left, before it starts."""
+    room, needed = available_memory(), fit_memory(graph, recipe, settings)
+    if room is not None and needed > room:
+        lighter = "" if recipe == "spreading" else " Recipe 'spreading' takes the least."
+        raise KernelMemoryError(
+            f"Recipe {recipe!r} on {graph.n:,} nodes and {graph.adjacency.nnz // 2:,} edges would "
+            f"take about {needed / 1e9:.1f} GB, and {room / 1e9:.1f} GB are free.{lighter}"
+        )
+
+
+def _size(features: Features | None) -> tuple[int, int]:
+    """Return the columns of features, and how many of their entries are stored."""
+    if features is None:
+        return 0, 0
+    return int(features.shape[1]), int(
+        features.size if isinstance(features, np.ndarray) else features.nnz
+    )
+
+
+def _networks(graph: Graph, settings: Any) -> bool:
+    """Tell whether "auto" may train networks."""
+    said = getattr(settings, "networks", None)
+    if graph.features is None or said is False:
+        return False
+    return said is True or graph.adjacency.nnz + graph.n <= NETWORK_ENTRIES
+
+
+def _values(settings: Any) -> dict[str, Any]:
+    return {} if settings is None else dict(settings.as_dict())
+
+
+def _number(values: dict[str, Any], name: str, default: int) -> int:
+    found = values.get(name, default)
+    return found if isinstance(found, int) else default

@@ -1,0 +1,170 @@
+"""One small file of every format that is read, in every place, and how to read it."""
+
+import importlib.util
+import json
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from safetensors.numpy import load_file, save_file
+
+import graphheat
+from graphheat.datasets import block_model
+from graphheat.graph import Graph
+from graphheat.io import read_graph, write_csv, write_npz
+from graphheat.paper.store import Store, read_runs, write_runs
+from graphheat.runs import load_run
+from helpers.reader_cases import CASES, NEEDS, database, json_lines
+
+GRAPH = Graph.from_edges(
+    ["ann", "bob", "cat", "ann"],
+    ["bob", "cat", "dan", "cat"],
+    [0.5, 2.0, 1.0, 3.0],
+    labels=["x", None, "y", "x"],
+    features=np.array([[1.5, 0], [0, 1], [-2, 0], [0, 0]]),
+    titles=["A", "B b", "C, c", "Ж"],
+    split={"train": [0, 2], "test": [3]},
+)
+NODES = pd.DataFrame(
+    {
+        "id": ["ann", "bob", "cat", "dan"],
+        "label": ["x", None, "y", "x"],
+        "price": ["1.234,50", "7", None, "12,5"],
+        "born": ["2001-02-03", "1999-12-31", "2020-01-01", None],
+        "member": ["yes", "no", "no", "yes"],
+        "colour": ["red", "blue", "red", "green"],
+        "about": ["heat on a graph of nodes"] * 4,
+    }
+)
+SAVERS = {
+    ".csv": lambda frame, path: frame.to_csv(path),
+    ".tsv": lambda frame, path: frame.to_csv(path, sep="\t", encoding="utf-16"),
+    ".txt.gz": lambda frame, path: frame.to_csv(path, index=False),
+    ".csv.zst": lambda frame, path: frame.to_csv(path, index=False),
+    ".parquet": lambda frame, path: frame.to_parquet(path),
+    ".xlsx": lambda frame, path: frame.to_excel(path, index=False),
+    ".ndjson": json_lines,
+    ".db": database,
+}
+FITTED = block_model(40, 2, features=6, labels_per_class=4, seed=0)
+RECIPES = ("spreading", "linear", "paper", "lp", "auto")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file to damage, and what reads it.
+
+    Attributes
+    ----------
+    parts
+        Returns the arrays of the file, and takes changed ones, where it is made of arrays.
+    """
+
+    path: Path
+    read: Callable[[], object]
+    parts: tuple[Callable[..., object], Callable[..., object]] | None = None
+
+
+def places(folder):
+    """Write the corpus and return its places."""
+    write_csv(GRAPH, folder / "edges.csv")
+    found = []
+    for suffix, case in CASES.items():
+        if suffix not in NEEDS or importlib.util.find_spec(NEEDS[suffix]):
+            (folder / suffix).mkdir()
+            path = folder / suffix / f"graph{suffix}"
+            found.append(_graph(path, path, case.write(GRAPH, path)))
+    for suffix, save in SAVERS.items():
+        if suffix not in NEEDS or importlib.util.find_spec(NEEDS[suffix]):
+            path = folder / f"nodes{suffix}"
+            save(NODES, path)
+            found.append(_graph(path, folder / "edges.csv", {"nodes": path}))
+    NODES.to_csv(folder / "table.csv", index=False)
+    np.save(folder / "x.npy", np.eye(4))
+    sp.save_npz(folder / "x.npz", sp.csr_array(np.eye(4)))
+    for name in ("x.npy", "x.npz"):
+        options = {"nodes": folder / "table.csv", "features": folder / name}
+        found.append(_graph(folder / name, folder / "edges.csv", options))
+    found += _archives(folder)
+    return found + _runs(folder) + _stores(folder)
+
+
+def _graph(path, graph, options):
+    parts = (_arrays, _save_arrays) if path.suffix == ".npz" else None
+    return Place(path, lambda: _used(read_graph(graph, **options)), parts)
+
+
+def _used(graph):
+    """Do with a graph what any command does."""
+    graph.describe()
+    graphheat.HeatKernel(graph, 1.0).apply(np.ones(graph.n))
+    return graph if graph.features is None else graph.features.sum()
+
+
+def _archives(folder):
+    """Return archives of other layouts, and every sparse format."""
+    sparse = Graph.from_scipy(GRAPH.adjacency, sp.csr_array(np.eye(4)), GRAPH.labels.tolist())
+    write_npz(sparse, folder / "sparse.npz")
+    matrix = sp.csr_array(np.eye(4))
+    x = {"x_data": matrix.data, "x_indices": matrix.indices, "x_indptr": matrix.indptr}
+    pairs = np.array([[0, 1, 2], [1, 2, 3]])
+    np.savez(folder / "pairs.npz", edge_index=pairs, y=[0, 1, 0, 1], x_shape=(4, 4), **x)
+    names = ["sparse.npz", "pairs.npz"]
+    for kind in ("csr", "csc", "coo", "bsr", "dia"):
+        sp.save_npz(folder / f"{kind}.npz", GRAPH.adjacency.asformat(kind))
+        names.append(f"{kind}.npz")
+    return [_graph(folder / name, folder / name, {}) for name in names]
+
+
+def _runs(folder):
+    found = []
+    for recipe in RECIPES:
+        if recipe in ("paper", "auto") and not importlib.util.find_spec("torch"):
+            continue
+        path = folder / f"{recipe}.safetensors"
+        brief = {} if recipe in ("spreading", "linear", "lp") else {"max_epochs": 2}
+        graphheat.fit(FITTED, recipe, checkpoint=path, **brief)
+        found.append(Place(path, lambda path=path: _labels(path), (_tensors, _save_tensors)))
+    return found
+
+
+def _labels(path):
+    run = load_run(path)
+    run.predictions_frame()
+    run.calibration_report()
+    return run
+
+
+def _stores(folder):
+    store = Store(folder / "runs.sqlite")
+    runs = read_runs(Path(__file__).parents[2] / "docs" / "results" / "runs.csv").head(5)
+    store.take(runs)
+    write_runs(store.runs(), folder / "runs.csv")
+    paths = folder / "runs.sqlite", folder / "runs.csv"
+    return [Place(path, lambda path=path: read_runs(path)) for path in paths]
+
+
+def _arrays(path):
+    with closing(np.load(path)) as archive:
+        return {name: archive[name] for name in archive.files}
+
+
+def _save_arrays(path, arrays):
+    np.savez(path, **arrays)
+
+
+def _tensors(path):
+    arrays = load_file(path)
+    data = path.read_bytes()
+    words = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+    return {**arrays, "words": np.frombuffer(words["graphheat"].encode(), dtype=np.uint8)}
+
+
+def _save_tensors(path, arrays):
+    words = arrays.pop("words", np.empty(0, np.uint8)).tobytes().decode(errors="replace")
+    save_file({name: np.ascontiguousarray(each) for name, each in arrays.items()}, path,
+              {"graphheat": words})  # fmt: skip
