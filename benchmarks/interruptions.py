@@ -149,7 +149,7 @@ def reference(words, folder, source):
 
 def kills(count, seed, work, source):
     rng = np.random.default_rng(seed)
-    done = collections.Counter()
+    done: collections.Counter[str] = collections.Counter()
     wrong = []
     known = {name: reference(words, work, source) for name, words in COMMANDS.items()}
     turn = 0
@@ -170,7 +170,7 @@ def kills(count, seed, work, source):
 
 def full(count, seed, disk, source):
     rng = np.random.default_rng(seed)
-    done = collections.Counter()
+    done: collections.Counter[str] = collections.Counter()
     wrong = []
     work, filler = disk / "work", disk / "disk.filler"
     known = {name: reference(words, work, source) for name, words in COMMANDS.items()}

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -128,7 +129,7 @@ def _runs(folder):
         path = folder / f"{recipe}.safetensors"
         brief = {} if recipe in ("spreading", "linear", "lp") else {"max_epochs": 2}
         graphheat.fit(FITTED, recipe, checkpoint=path, **brief)
-        found.append(Place(path, lambda path=path: _labels(path), (_tensors, _save_tensors)))
+        found.append(Place(path, partial(_labels, path), (_tensors, _save_tensors)))
     return found
 
 
@@ -145,7 +146,7 @@ def _stores(folder):
     store.take(runs)
     write_runs(store.runs(), folder / "runs.csv")
     paths = folder / "runs.sqlite", folder / "runs.csv"
-    return [Place(path, lambda path=path: read_runs(path)) for path in paths]
+    return [Place(path, partial(read_runs, path)) for path in paths]
 
 
 def _arrays(path):

@@ -83,10 +83,9 @@ def mutated_arrays(arrays, rng):
     name = sorted(arrays)[int(rng.integers(len(arrays)))]
     array = np.array(arrays[name])
     if name == "words" or array.dtype.kind in "SU":
-        kept = array.dtype if array.dtype.kind in "SU" else np.uint8
+        kept = array.dtype if array.dtype.kind in "SU" else np.dtype(np.uint8)
         data = mutated(array.tobytes(), rng)
-        arrays[name] = np.frombuffer(data[: len(data) // kept.itemsize * kept.itemsize]
-                                     if kept is not np.uint8 else data, dtype=kept)  # fmt: skip
+        arrays[name] = np.frombuffer(data[: len(data) // kept.itemsize * kept.itemsize], dtype=kept)
         return arrays
     kind = int(rng.integers(8))
     flat = array.reshape(-1).copy()

@@ -139,7 +139,7 @@ def run_child(corpus, wholes, turns, seed):
 
 
 def test_damaged_files_are_read_or_refused(tmp_path):
-    wrong = []
+    wrong: list[str] = []
     counts = fuzz(tmp_path, 250, 0, wrong.append)
     assert not wrong
     assert counts["wrong"] == 0
