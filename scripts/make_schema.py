@@ -12,6 +12,7 @@ from typing import Any, Union, get_args, get_origin
 from graphheat.explorer.schema import (
     ARRAYS,
     BLOCKS,
+    FEATURES,
     HOPS,
     MAGIC,
     NO_SOURCE,
@@ -37,6 +38,7 @@ def typescript() -> str:
         f"export const SOURCES = {SOURCES};",
         f"export const NO_SOURCE = {NO_SOURCE};",
         f"export const HOPS = {HOPS};",
+        f"export const FEATURES = {FEATURES};",
         f"export const UNIT = {UNIT};",
         "",
         "export const ARRAYS = {",

@@ -18,6 +18,15 @@ export interface Reasons {
   given: Float32Array;
   rest: Float32Array;
   hops: Float32Array;
+  /** FEATURES per node, places in the scene's features; null where features played no part. */
+  features: { places: Uint32Array; given: Float32Array } | null;
+}
+
+/** Known labels that heat from the others contradicts, the most doubtful first. */
+export interface Suspects {
+  nodes: Uint32Array;
+  suggested: Uint16Array;
+  odds: Float32Array;
 }
 
 export interface Scene {
@@ -43,6 +52,8 @@ export interface Scene {
   confidenceName: string;
   sets: Uint8Array | null;
   reasons: Reasons | null;
+  features: string[];
+  suspects: Suspects | null;
 }
 
 export class DataError extends Error {}
@@ -113,6 +124,7 @@ function assemble(header: Header, blocks: Blocks): Scene {
   const text = JSON.parse(new TextDecoder().decode(blocks.text)) as {
     ids: string[] | null;
     titles: string[] | null;
+    features: string[] | null;
   };
   const scale = (values: Uint16Array): Float32Array => Float32Array.from(values, (v) => v / UNIT);
   const c = header.classes.length;
@@ -149,6 +161,8 @@ function assemble(header: Header, blocks: Blocks): Scene {
     confidenceName: blocks.calibrated ? "calibrated confidence" : "confidence",
     sets: blocks.sets ?? null,
     reasons: reasonsOf(blocks),
+    features: text.features ?? [],
+    suspects: suspectsOf(blocks),
   };
 }
 
@@ -196,5 +210,14 @@ function reasonsOf(blocks: Blocks): Reasons | null {
   if (!why_nodes?.length || !why_classes || !why_sources || !why_given || !why_rest || !why_hops) return null;
   const row = new Map<number, number>();
   why_nodes.forEach((node, k) => row.set(node, k));
-  return { nodes: why_nodes, row, classes: why_classes, sources: why_sources, given: why_given, rest: why_rest, hops: why_hops };
+  const { why_features: places, why_feature_given: features } = blocks;
+  return {
+    nodes: why_nodes, row, classes: why_classes, sources: why_sources, given: why_given, rest: why_rest, hops: why_hops,
+    features: places && features ? { places, given: features } : null,
+  };
+}
+
+function suspectsOf(blocks: Blocks): Suspects | null {
+  const { suspect_nodes: nodes, suspect_classes: suggested, suspect_odds: odds } = blocks;
+  return nodes?.length && suggested && odds ? { nodes, suggested, odds } : null;
 }

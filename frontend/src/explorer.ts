@@ -116,8 +116,10 @@ export class Explorer {
 
   // ------------------------------------------------------------------ questions
 
+  /** What people call a node: its title where that has words, otherwise its id. */
   nodeName(node: number): string {
-    return this.scene.ids[node];
+    const title = this.scene.titles?.[node];
+    return title && /\p{L}/u.test(title) ? title : this.scene.ids[node];
   }
 
   matches(filter: Filter, node: number): boolean {

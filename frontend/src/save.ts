@@ -12,7 +12,7 @@ function download(name: string, blob: Blob): void {
 
 function fileName(explorer: Explorer, suffix: string): string {
   const { near, scene } = explorer;
-  const parts = [scene.header.name, near ? explorer.nodeName(near.index) : "", near ? `s${near.s}` : ""];
+  const parts = [scene.header.name, near ? scene.ids[near.index] : "", near ? `s${near.s}` : ""];
   return `${parts.filter(Boolean).join("-").replace(/[^\w.-]+/g, "_").slice(0, 80)}.${suffix}`;
 }
 

@@ -5,6 +5,7 @@ export const SPLITS = ["", "train", "validation", "test"] as const;
 export const SOURCES = 12;
 export const NO_SOURCE = 4294967295;
 export const HOPS = 6;
+export const FEATURES = 6;
 export const UNIT = 65535;
 
 export const ARRAYS = {
@@ -30,7 +31,7 @@ export interface Blocks {
   labels: Int16Array;
   /** Shape nodes. Codes of SPLITS. */
   split: Uint8Array;
-  /** Shape bytes. JSON: ids (null = row numbers) and titles. */
+  /** Shape bytes. JSON: ids (null = row numbers), titles, features. */
   text: Uint8Array;
   /** Shape edges. Edge weights, unless all are 1. */
   weights?: Float64Array;
@@ -54,6 +55,16 @@ export interface Blocks {
   why_rest?: Float32Array;
   /** Shape explained × 2 × 6. Contributions by distance. */
   why_hops?: Float32Array;
+  /** Shape explained × 6. Places in the text's features, largest first, or NO_SOURCE. */
+  why_features?: Uint32Array;
+  /** Shape explained × 6 × 2. What those features gave. */
+  why_feature_given?: Float32Array;
+  /** Shape suspects. Most doubtful labels first. */
+  suspect_nodes?: Uint32Array;
+  /** Shape suspects. What others suggest. */
+  suspect_classes?: Uint16Array;
+  /** Shape suspects. How likely wrong. */
+  suspect_odds?: Float32Array;
 }
 
 export interface Rule {
@@ -82,6 +93,11 @@ export const BLOCKS: { readonly [K in keyof Blocks]-?: Rule } = {
   why_given: { type: "float32", shape: ["explained", 12, 2], of: "run", optional: false },
   why_rest: { type: "float32", shape: ["explained", 2], of: "run", optional: false },
   why_hops: { type: "float32", shape: ["explained", 2, 6], of: "run", optional: false },
+  why_features: { type: "uint32", shape: ["explained", 6], of: "run", optional: true },
+  why_feature_given: { type: "float32", shape: ["explained", 6, 2], of: "run", optional: true },
+  suspect_nodes: { type: "uint32", shape: ["suspects"], of: "graph", optional: true },
+  suspect_classes: { type: "uint16", shape: ["suspects"], of: "graph", optional: true },
+  suspect_odds: { type: "float32", shape: ["suspects"], of: "graph", optional: true },
 };
 
 export interface RunHeader {

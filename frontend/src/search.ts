@@ -2,7 +2,7 @@
 
 import { h, words } from "./dom";
 import type { Explorer } from "./explorer";
-import { titleOf } from "./panels/parts";
+import { otherName } from "./panels/parts";
 
 const MOST = 8;
 
@@ -67,14 +67,14 @@ export class Search {
       return;
     }
     this.results.replaceChildren(...this.found.map((node, k) => {
-      const title = titleOf(this.explorer, node);
+      const other = otherName(this.explorer, node);
       return h("li", {
         role: "option", id: `result-${k}`, "aria-selected": String(k === this.active),
         mousedown: (event: MouseEvent) => {
           event.preventDefault();
           this.choose(node);
         },
-      }, words(this.explorer.nodeName(node)), title ? words(title, "subtitle") : null);
+      }, words(this.explorer.nodeName(node)), other ? words(other, "subtitle") : null);
     }));
     this.input.setAttribute("aria-activedescendant", `result-${this.active}`);
   }

@@ -3,7 +3,7 @@
 import { h, weightText, words } from "./dom";
 import type { Changed, Explorer } from "./explorer";
 import { Legend } from "./legend";
-import { titleOf } from "./panels/parts";
+import { otherName } from "./panels/parts";
 import { CanvasView } from "./views/canvas";
 import { Overlay } from "./views/overlay";
 import { Look, View, ViewEvents, apply } from "./views/view";
@@ -135,10 +135,10 @@ export class Stage {
     this.tooltip.hidden = node === null;
     if (node === null) return;
     const { scene, near } = explorer;
-    const title = titleOf(explorer, node);
+    const other = otherName(explorer, node);
     const lines: (HTMLElement | null)[] = [
       h("b", {}, words(explorer.nodeName(node))),
-      title ? h("span", {}, words(title)) : null,
+      other ? h("span", {}, words(other)) : null,
     ];
     const code = scene.predicted ? scene.predicted[node] : scene.labels[node];
     if (code >= 0) lines.push(h("span", {}, words(scene.classes[code]), scene.confidence ? `, ${scene.confidence[node].toFixed(2)}` : ""));

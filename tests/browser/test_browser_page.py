@@ -251,8 +251,8 @@ def test_names_are_shown_and_never_run(visit, pages, webgl):
                     f"graphheat.explorer.set({{node: {node}, tab: '{tab}', mode: 'label'}})"
                 )
                 until(page, f"graphheat.explorer.near?.index === {node}")
-        heading = page.locator("#panel-heat h2").inner_text()
-        assert NASTY[-1] in heading
+        card = page.locator("#panel-heat .card").inner_text()
+        assert NASTY[-1] in card and NASTY[0] in card  # id and title
         place = page.evaluate("graphheat.where(1)")
         page.mouse.move(place["x"], place["y"])
         page.get_by_role("combobox", name="Search").fill("<img")

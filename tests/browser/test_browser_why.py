@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from helpers.polling import until
 
+import graphheat
 from graphheat.explain import NetworkExplainer
 from graphheat.explorer import write_page
+from graphheat.graph import Graph
+
+ROWS = "#panel-nodes section:not(.suspects) .list tbody"
 
 
 def least(page):
@@ -13,7 +17,7 @@ def least(page):
 
 
 def listed(page):
-    return [int(text) for text in page.locator("#panel-nodes .list tbody .link").all_inner_texts()]
+    return [int(text) for text in page.locator(f"{ROWS} .link").all_inner_texts()]
 
 
 def test_probabilities_and_the_set_are_those_of_the_run(visit, fitted, run):
@@ -69,7 +73,7 @@ def test_a_cell_of_the_matrix_filters_the_list(visit, fitted, run, blocks):
         assert button.inner_text() == str(cell.sum())
         button.click()
         page.locator(".filter-chip").wait_for()
-        rows = page.locator("#panel-nodes .list tbody tr")
+        rows = page.locator(f"{ROWS} tr")
         assert rows.count() == cell.sum()
         assert set(listed(page)) == set(np.flatnonzero(cell).tolist())
         page.get_by_role("button", name="Remove the filter").click()
@@ -78,7 +82,9 @@ def test_a_cell_of_the_matrix_filters_the_list(visit, fitted, run, blocks):
 
 def test_candidates_are_the_least_confident_that_did_not_train(visit, fitted, run):
     with visit(fitted, "#tab=nodes") as page:
-        texts = page.locator("#panel-nodes .list tbody td.number").all_inner_texts()
+        texts = page.locator(
+            "#panel-nodes section:not(.suspects) .list tbody td.number"
+        ).all_inner_texts()
         assert texts == sorted(texts, key=float)
         assert not set(listed(page)) & set(run.split.train.tolist())
 
@@ -89,3 +95,31 @@ def test_every_colouring_can_be_chosen(visit, fitted, mode):
         page.locator("#colour").select_option(mode)
         until(page, f"graphheat.explorer.state.mode === '{mode}'")
         assert page.locator(".legend").inner_text()
+
+
+def test_features_that_mattered_suspects_and_titles(visit, pages, blocks):
+    labels = blocks.labels.copy()
+    flipped = blocks.split.train[:3]
+    labels[flipped] = (labels[flipped] + 1) % 3
+    graph = Graph.from_scipy(
+        blocks.adjacency, blocks.features, labels, classes=("ash", "oak", "elm"),
+        split=blocks.split, titles=[f"Tree no. {k}" for k in range(blocks.n)],
+        feature_names=[f"leaf {k}" for k in range(blocks.features.shape[1])],
+    )  # fmt: skip
+    linear = graphheat.fit(graph, "linear")
+    write_page(linear, pages / "named.html", graph=graph)
+    explainer = linear.explainer(graph)
+    with visit(pages / "named.html", "#tab=why") as page:
+        node = least(page)
+        page.evaluate(f"graphheat.explorer.select({node})")
+        assert f"Node Tree no. {node}" in page.locator("#panel-why #node-heading").inner_text()
+        first = page.locator(".features tbody tr").first.inner_text().split()
+        codes = np.argsort(-linear.probabilities[node], kind="stable")[:2].tolist()
+        given = explainer.by_feature(node, codes)
+        best = int(np.abs(given).max(axis=1).argmax())
+        assert first[:2] == ["leaf", str(best)]
+        assert float(first[2].replace("−", "-")) == pytest.approx(given[best, 0], abs=1e-3)
+    found = graphheat.suspects(graph)
+    with visit(pages / "named.html", "#tab=nodes") as page:
+        names = page.locator("#panel-nodes .suspects tbody .link").all_inner_texts()
+        assert names == list(found.titles[: min(10, found.contradicted)])

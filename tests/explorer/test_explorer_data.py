@@ -102,7 +102,7 @@ def test_words_of_people_stay_words():
     part = choose_part(graph, 1.0)
     header, blocks = graph_data(graph, part, places(part))
     words = json.loads(blocks["text"].tobytes())
-    assert words == {"ids": ["<b>", "שלום"], "titles": ['"', "🔥"]}
+    assert words == {"ids": ["<b>", "שלום"], "titles": ['"', "🔥"], "features": None}
     assert header["classes"] == ["</p>", "a"]
 
 

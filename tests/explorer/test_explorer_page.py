@@ -144,7 +144,7 @@ def test_refusals(tmp_path):
         write_page(run, tmp_path / "page.html")
     with pytest.raises(GraphError, match="not the graph that this run was fitted on"):
         write_page(run, tmp_path / "page.html", graph=block_model(60, 3, seed=5))
-    with pytest.raises(GraphError, match="not of lp"):
+    with pytest.raises(GraphError, match="this is one of lp"):
         write_page(graphheat.fit(BLOCKS, "lp"), tmp_path / "page.html", graph=BLOCKS)
     with pytest.raises(OutputError, match="there is no folder"):
         write_page(BLOCKS, tmp_path / "no" / "page.html")

@@ -5,7 +5,7 @@ import type { Explorer } from "../explorer";
 import { Neighbourhood, orderName } from "../neighbourhood";
 import type { Controls } from "./controls";
 import { FilterChart, RingChart } from "./charts";
-import { classChip, nodeButton, nodeCard, titleOf, welcome } from "./parts";
+import { classChip, nodeButton, nodeCard, otherName, welcome } from "./parts";
 
 const ROWS = 25;
 const MOST_RINGS = 8;
@@ -151,9 +151,9 @@ export class HeatPanel {
         h("th", { scope: "col", class: "number" }, "weight"),
         h("td", {}))),
       h("tbody", {}, ...Array.from(shown, (node) => {
-        const title = titleOf(explorer, node);
+        const other = otherName(explorer, node);
         return h("tr", { class: marked.has(node) ? "marked" : null },
-          h("th", { scope: "row" }, nodeButton(explorer, node), title ? words(title, "subtitle") : null),
+          h("th", { scope: "row" }, nodeButton(explorer, node), other ? words(other, "subtitle") : null),
           h("td", { class: "number" }, String(near.hops[node])),
           labelled ? h("td", {}, classChip(explorer, codes[node])) : null,
           h("td", { class: "number" }, weightText(near.heat[node])),

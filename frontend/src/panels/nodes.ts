@@ -4,10 +4,11 @@ import { count, h, percent, plural, words } from "../dom";
 import type { Explorer } from "../explorer";
 import { SPLIT_NAMES } from "../colours";
 import { SPLITS } from "../schema";
-import { classChip, nodeButton, titleOf } from "./parts";
+import { classChip, nodeButton, otherName } from "./parts";
 
 const ROWS = 40;
 const MOST_CLASSES = 24;
+const MOST_SUSPECTS = 10;
 const TRAINING = SPLITS.indexOf("train");
 
 export class NodesPanel {
@@ -34,7 +35,7 @@ export class NodesPanel {
     if (this.explorer.state.tab !== "nodes") return;
     const { scene } = this.explorer;
     const labelled = scene.predicted !== null && scene.labels.some((code) => code >= 0);
-    this.element.replaceChildren(labelled ? this.confusion() : h("div", {}), this.list());
+    this.element.replaceChildren(labelled ? this.confusion() : h("div", {}), this.suspects() ?? h("div", {}), this.list());
   }
 
   private counts(): { cells: Uint32Array; total: number; right: number } {
@@ -118,6 +119,31 @@ export class NodesPanel {
         words(classes[Math.floor(k / c)]), " predicted as ", words(classes[k % c])), ` ${count(cells[k])}`)));
   }
 
+  /** Known labels that heat from the other labels contradicts. */
+  private suspects(): HTMLElement | null {
+    const { explorer } = this;
+    const { suspects, labels } = explorer.scene;
+    if (!suspects) return null;
+    const wrong = suspects.odds.filter((odds) => odds > 0.5).length;
+    const shown = Array.from(suspects.nodes.subarray(0, MOST_SUSPECTS));
+    return h("section", { class: "suspects" },
+      h("div", { class: "list-head" }, h("h3", { id: "suspects-heading" }, "Labels that look wrong"),
+        h("span", { class: "hint" }, plural(wrong, "label"))),
+      h("p", { class: "hint" }, `Each training label is left out in turn and predicted from the others. They contradict ` +
+        `${plural(suspects.nodes.length, "label")}; those above 50 % are more likely wrong than right.`),
+      h("table", { class: "list", "aria-labelledby": "suspects-heading" },
+        h("thead", {}, h("tr", {}, ...["node", "label", "suggested"].map((name) => h("th", { scope: "col" }, name)),
+          h("th", { scope: "col", class: "number" }, "p wrong"))),
+        h("tbody", {}, ...shown.map((node, at) => {
+          const other = otherName(explorer, node);
+          return h("tr", { class: suspects.odds[at] > 0.5 ? "marked" : null },
+            h("th", { scope: "row" }, nodeButton(explorer, node), other ? words(other, "subtitle") : null),
+            h("td", {}, classChip(explorer, labels[node])),
+            h("td", {}, classChip(explorer, suspects.suggested[at])),
+            h("td", { class: "number" }, percent(suspects.odds[at])));
+        }))));
+  }
+
   private list(): HTMLElement {
     const { explorer } = this;
     const { scene } = explorer;
@@ -141,9 +167,9 @@ export class NodesPanel {
           scene.predicted ? h("th", { scope: "col" }, "actual") : null,
           h("th", { scope: "col", class: "number" }, confidence ? "confidence" : "degree"))),
         h("tbody", {}, ...shown.map((node) => {
-          const title = titleOf(explorer, node);
+          const other = otherName(explorer, node);
           return h("tr", {},
-            h("th", { scope: "row" }, nodeButton(explorer, node), title ? words(title, "subtitle") : null),
+            h("th", { scope: "row" }, nodeButton(explorer, node), other ? words(other, "subtitle") : null),
             scene.classes.length ? h("td", {}, classChip(explorer, (scene.predicted ?? scene.labels)[node])) : null,
             scene.predicted ? h("td", {}, scene.labels[node] < 0 ? "" : classChip(explorer, scene.labels[node])) : null,
             h("td", { class: "number" }, confidence ? confidence[node].toFixed(3) : count(degree(node))));

@@ -22,15 +22,17 @@ export function classChip(explorer: Explorer, code: number): HTMLElement {
   );
 }
 
-export function titleOf(explorer: Explorer, node: number): string | null {
-  const title = explorer.scene.titles?.[node];
-  return title && title !== explorer.nodeName(node) ? title : null;
+/** The other name of a node: its id where it is called by its title, and the reverse. */
+export function otherName(explorer: Explorer, node: number): string | null {
+  const { ids, titles } = explorer.scene;
+  const name = explorer.nodeName(node);
+  return [ids[node], titles?.[node]].find((other) => other && other !== name) ?? null;
 }
 
 /** What is known of the chosen node, at the head of a panel. */
 export function nodeCard(explorer: Explorer, node: number): HTMLElement {
   const { scene } = explorer;
-  const title = titleOf(explorer, node);
+  const other = otherName(explorer, node);
   const degree = scene.adjacency.starts[node + 1] - scene.adjacency.starts[node];
   const facts: (HTMLElement | string)[] = [];
   if (scene.predicted) facts.push(h("span", {}, "predicted ", classChip(explorer, scene.predicted[node])));
@@ -44,7 +46,7 @@ export function nodeCard(explorer: Explorer, node: number): HTMLElement {
       h("h2", { tabindex: "-1", id: "node-heading" }, "Node ", words(explorer.nodeName(node))),
       h("button", { type: "button", class: "plain", title: "Clear the source (Esc)", "aria-label": "Clear the source of heat",
         click: () => explorer.select(null) }, "×")),
-    title ? h("p", { class: "title" }, words(title)) : null,
+    other ? h("p", { class: "title" }, words(other)) : null,
     h("p", { class: "facts" }, ...facts),
   );
 }

@@ -2,7 +2,7 @@
 
 import { bar, count, h, percent, plural, swatch, weightText, words } from "../dom";
 import type { Explorer } from "../explorer";
-import { HOPS, NO_SOURCE, SOURCES, SPLITS } from "../schema";
+import { FEATURES, HOPS, NO_SOURCE, SOURCES, SPLITS } from "../schema";
 import { classChip, nodeButton, nodeCard, welcome } from "./parts";
 
 const TRAINING = SPLITS.indexOf("train");
@@ -126,8 +126,30 @@ export class WhyPanel {
           h("tr", {}, h("th", { scope: "row" }, "all other sources"), h("td", {}), cell(rest[0], first), cell(rest[1], second)),
           h("tr", { class: "sum" }, h("th", { scope: "row" }, "logit"), h("td", {}),
             h("td", { class: "number" }, signed(sum[0])), h("td", { class: "number" }, signed(sum[1]))))),
+      this.features(row, first, second),
       this.byHop(row, first, second),
     );
+  }
+
+  /** The features that gave most to the two classes, over all sources. */
+  private features(row: number, first: number, second: number): HTMLElement | null {
+    const { explorer } = this;
+    const { scene, theme } = explorer;
+    const held = scene.reasons!.features;
+    if (!held) return null;
+    const places = Array.from({ length: FEATURES }, (_, at) => row * FEATURES + at).filter((at) => held.places[at] !== NO_SOURCE);
+    if (!places.length) return null;
+    const most = Math.max(1e-9, ...places.map((at) => Math.max(Math.abs(held.given[2 * at]), Math.abs(held.given[2 * at + 1]))));
+    const cell = (value: number, code: number): HTMLElement =>
+      h("td", { class: "number signed" }, diverging(value / most, explorer.classColours.of(code, theme)),
+        h("span", {}, signed(value)));
+    return h("table", { class: "list features" },
+      h("caption", {}, "Features that mattered, over all sources"),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "feature"),
+        ...[first, second].map((code) => h("th", { scope: "col", class: "number" }, words(scene.classes[code]))))),
+      h("tbody", {}, ...places.map((at) => h("tr", {},
+        h("th", { scope: "row" }, words(scene.features[held.places[at]])),
+        cell(held.given[2 * at], first), cell(held.given[2 * at + 1], second)))));
   }
 
   private trainingTag(source: number): HTMLElement {

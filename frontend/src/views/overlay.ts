@@ -13,6 +13,8 @@ interface Label {
   strong: boolean;
 }
 
+const LABEL_LETTERS = 28;
+
 export class Overlay {
   readonly canvas = document.createElement("canvas");
 
@@ -167,7 +169,7 @@ export class Overlay {
     context.lineWidth = 1.5;
     context.strokeStyle = theme.ink;
     context.stroke();
-    const labels: Label[] = [{ node: near.index, text: explorer.nodeName(near.index), strong: true }];
+    const labels: Label[] = [{ node: near.index, text: shortened(explorer.nodeName(near.index)), strong: true }];
     if (near.case) {
       for (const node of [near.case.far, near.case.near]) {
         const [cx, cy] = apply(t, scene.x[node], scene.y[node]);
@@ -175,7 +177,7 @@ export class Overlay {
         context.arc(cx, cy, this.radius(node, t) + 2.5, 0, 2 * Math.PI);
         context.lineWidth = 1.5;
         context.stroke();
-        labels.push({ node, text: explorer.nodeName(node), strong: false });
+        labels.push({ node, text: shortened(explorer.nodeName(node)), strong: false });
       }
     }
     this.drawLabels(context, t, labels);
@@ -227,4 +229,9 @@ export class Overlay {
     context.strokeStyle = theme.ink;
     context.stroke();
   }
+}
+
+/** A title of many words would cover the nodes around it. */
+function shortened(text: string): string {
+  return text.length > LABEL_LETTERS ? `${text.slice(0, LABEL_LETTERS - 1).trimEnd()}…` : text;
 }

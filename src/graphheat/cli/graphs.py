@@ -64,8 +64,8 @@ def info(source: dict[str, Any], as_json: bool) -> None:
     """
     from graphheat.cli import display
     from graphheat.cli.ingest_command import print_disk_graph
-    from graphheat.cli.suspects_command import look
     from graphheat.disk import DiskGraph
+    from graphheat.linear.suspects import quick_suspects
     from graphheat.suitability import suitability
 
     graph = open_graph(source)
@@ -73,7 +73,7 @@ def info(source: dict[str, Any], as_json: bool) -> None:
         print_disk_graph(graph, as_json)
         return
     counts = graph.describe().as_dict()
-    suits, suspects = suitability(graph), look(graph)
+    suits, suspects = suitability(graph), quick_suspects(graph)
     columns = [] if graph.schema is None else graph.schema.frame().to_dict("records")
     if as_json:
         doubtful = None if suspects is None else suspects.count

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from graphheat.cli.options import claim, common, graph_source, open_graph, safe_csv, threads
-
-if TYPE_CHECKING:
-    from graphheat.graph import Graph
-    from graphheat.linear.suspects import Suspects
-
-# Entries of the adjacency matrix times labels and features up to which `info` looks at once.
-AT_ONCE = 2e9
 
 
 @click.command()
@@ -77,18 +70,3 @@ def suspects(
         display.say(f"Not judged, as the only ones of their class: {found.alone:,} labels.")
     if out is not None:
         display.say(f"All {len(frame):,} labels, the most doubtful first: {out}")
-
-
-def look(graph: Graph) -> Suspects | None:
-    """Return the suspects for ``graphheat info``; None where labels are too few, or too many."""
-    from graphheat.errors import GraphError
-    from graphheat.linear.suspects import suspects as find
-
-    labels = len(graph.training_nodes)
-    features = 0 if graph.features is None else graph.features.shape[1]
-    if float(graph.adjacency.nnz) * (labels + min(labels, features)) > AT_ONCE:
-        return None
-    try:
-        return find(graph)
-    except GraphError:  # too few to ask one of the other
-        return None

@@ -157,11 +157,10 @@ class Explanation:
         )
 
     def name_of(self, index: int) -> str:
-        """Return what to call a node: its title with the id behind it, or the id alone."""
-        node = self.nodes[index]
-        if self.titles is None or self.titles[index] == str(node):
-            return str(node)
-        return f"{self.titles[index]} ({node})"
+        """Return what to call a node: a title that has words with the id behind it, or the id."""
+        node, title = self.nodes[index], "" if self.titles is None else self.titles[index]
+        worded = title != str(node) and any(letter.isalpha() for letter in title)
+        return f"{title} ({node})" if worded else str(node)
 
     def features(self, limit: int = 10) -> pandas.DataFrame:
         """Return feature and contribution, the largest first; no row where none played a part."""

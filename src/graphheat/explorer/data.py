@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from graphheat.calibration import expected_calibration_error, prediction_sets
 from graphheat.explorer.part import Part
 from graphheat.explorer.schema import (
+    FEATURES,
     HOPS,
     NO_SOURCE,
     SOURCES,
@@ -26,11 +27,13 @@ from graphheat.explorer.schema import (
 from graphheat.graph import Graph
 from graphheat.graph.hops import hop_distances
 from graphheat.graph.split import CODES
+from graphheat.linear.suspects import quick_suspects
 from graphheat.progress import Progress
 from graphheat.runs import Run
 from graphheat.runs.calibration_report import SHARED_NODES
 
 EXPLAINED = 400  # least confident nodes whose sources are inlined: seconds of work, not a minute
+MOST_SUSPECTS = 100
 ALPHA = 0.1  # share of prediction sets that may miss
 
 # Calibration nodes are shown as validation nodes: both are labels that are not trained on.
@@ -51,10 +54,13 @@ def page_data(
 ) -> tuple[Header, Blocks]:
     """Return all of a page's header and blocks, checked against the schema."""
     about, blocks = graph_data(graph, part, places)
+    blocks |= _suspects(graph, part)
     of_run: RunHeader | None = None
     if run is not None:
         of_run, added = run_data(run, graph, part, progress=progress)
         blocks |= added
+        if "why_features" in blocks:
+            blocks["text"] = _text(graph, part, _number_features(graph, blocks["why_features"]))
     header: Header = {**about, "title": title, "s": s, "eps": eps, "note": part.note, "run": of_run}
     check(header, blocks)
     return header, blocks
@@ -136,6 +142,38 @@ def run_data(
     return about, blocks
 
 
+def _suspects(graph: Graph, part: Part) -> Blocks:
+    """Return known labels that heat from the others contradicts, where they are soon found."""
+    found = quick_suspects(graph)
+    if found is None or not found.contradicted:
+        return {}
+    position = np.full(graph.n, -1, dtype=np.int64)
+    position[part.rows] = np.arange(len(part.rows))
+    code = {name: place for place, name in enumerate(graph.classes)}
+    held = [
+        (position[graph.index_of(node)], code[suggested], odds)
+        for node, suggested, odds in zip(
+            found.nodes[: found.contradicted], found.suggested, found.p_wrong, strict=False
+        )
+    ]
+    held = [each for each in held if each[0] >= 0][:MOST_SUSPECTS]
+    nodes, classes, odds = zip(*held, strict=True) if held else ((), (), ())
+    return {
+        "suspect_nodes": np.array(nodes, dtype=np.uint32),
+        "suspect_classes": np.array(classes, dtype=np.uint16),
+        "suspect_odds": np.array(odds, dtype=np.float32),
+    }
+
+
+def _number_features(graph: Graph, places: NDArray[np.uint32]) -> list[str]:
+    """Return the names of the features that are shown, and put their places in it for columns."""
+    held = places != NO_SOURCE
+    columns, numbers = np.unique(places[held], return_inverse=True)
+    places[held] = numbers
+    names = graph.feature_names
+    return [f"feature {column}" if names is None else names[column] for column in columns]
+
+
 def _reasons(
     run: Run,
     graph: Graph,
@@ -158,6 +196,8 @@ def _reasons(
     given = np.zeros((m, SOURCES, 2), dtype=np.float32)
     rest = np.zeros((m, 2), dtype=np.float32)
     by_hop = np.zeros((m, 2, HOPS), dtype=np.float32)
+    features = np.full((m, FEATURES), NO_SOURCE, dtype=np.uint32)
+    feature_given = np.zeros((m, FEATURES, 2), dtype=np.float32)
     for k, place in enumerate(chosen):
         index = int(part.rows[place])
         # The first of equals, as argmax takes it; one class alone is its own rival.
@@ -176,9 +216,18 @@ def _reasons(
         ring = np.where((hops < 0) | (hops >= HOPS), HOPS - 1, hops)  # the last holds all others
         for column in range(2):
             by_hop[k, column] = np.bincount(ring, weights=parts[:, column], minlength=HOPS)
+        by_feature = explainer.by_feature(index, codes.tolist())
+        if by_feature is not None:
+            weight = np.abs(by_feature).max(axis=1)
+            most = np.argsort(-weight, kind="stable")[:FEATURES]
+            most = most[weight[most] > 0]
+            features[k, : len(most)] = most
+            feature_given[k, : len(most)] = by_feature[most]
         if progress is not None:
             progress(k + 1, m, "explaining predictions")
+    shown_features = {"why_features": features, "why_feature_given": feature_given}
     return {
+        **(shown_features if (features != NO_SOURCE).any() else {}),
         "why_nodes": chosen.astype(np.uint32),
         "why_classes": classes,
         "why_sources": sources,
@@ -194,12 +243,13 @@ def _page_split(codes: NDArray[Any]) -> NDArray[np.uint8]:
     return np.take(np.array(known, dtype=np.uint8), codes)
 
 
-def _text(graph: Graph, part: Part) -> NDArray[np.uint8]:
-    """Return ids and titles as JSON in bytes; ids that are row numbers go without saying."""
+def _text(graph: Graph, part: Part, features: list[str] | None = None) -> NDArray[np.uint8]:
+    """Return ids, titles and features as JSON in bytes; ids of row numbers go without saying."""
     ids = graph.nodes[part.rows].tolist()
     plain = ids == list(range(len(ids)))
     titles = None if graph.titles is None else [graph.titles[index] for index in part.rows]
-    words = json.dumps({"ids": None if plain else [str(node) for node in ids], "titles": titles})
+    names = None if plain else [str(node) for node in ids]
+    words = json.dumps({"ids": names, "titles": titles, "features": features})
     return np.frombuffer(words.encode("ascii"), dtype=np.uint8)
 
 

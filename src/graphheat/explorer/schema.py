@@ -21,6 +21,7 @@ MAGIC = b"GHX1"
 SPLITS = ("", "train", "validation", "test")  # codes of the block "split"
 SOURCES = 12  # of each explained node, the largest
 NO_SOURCE = 2**32 - 1  # in place of a source, where there are fewer
+FEATURES = 6  # of each explained node, the largest
 HOPS = 6  # distances told apart: 0 … 4, and 5 or more
 UNIT = 65535  # a share or a place of 1, as uint16
 
@@ -67,7 +68,7 @@ BLOCKS = (
     Block("edge_targets", "uint32", ("edges",), "Their other ends, node by node."),
     Block("labels", "int16", ("nodes",), "Class codes; -1 = unlabelled."),
     Block("split", "uint8", ("nodes",), "Codes of SPLITS."),
-    Block("text", "uint8", ("bytes",), "JSON: ids (null = row numbers) and titles."),
+    Block("text", "uint8", ("bytes",), "JSON: ids (null = row numbers), titles, features."),
     Block("weights", "float64", ("edges",), "Edge weights, unless all are 1.", optional=True),
     Block("degrees", "float64", ("nodes",), "In the whole graph, of a part of it.", optional=True),
     Block("probabilities", "uint16", ("nodes", "classes"), "In 65535ths.", "run"),
@@ -79,6 +80,19 @@ BLOCKS = (
     Block("why_given", "float32", ("explained", SOURCES, 2), "Contributions to logits.", "run"),
     Block("why_rest", "float32", ("explained", 2), "Of other sources and the constant.", "run"),
     Block("why_hops", "float32", ("explained", 2, HOPS), "Contributions by distance.", "run"),
+    Block(
+        *("why_features", "uint32", ("explained", FEATURES)),
+        "Places in the text's features, largest first, or NO_SOURCE.",
+        *("run", True),
+    ),
+    Block(
+        *("why_feature_given", "float32", ("explained", FEATURES, 2)),
+        "What those features gave.",
+        *("run", True),
+    ),
+    Block("suspect_nodes", "uint32", ("suspects",), "Most doubtful labels first.", optional=True),
+    Block("suspect_classes", "uint16", ("suspects",), "What others suggest.", optional=True),
+    Block("suspect_odds", "float32", ("suspects",), "How likely wrong.", optional=True),
 )
 
 

@@ -39,6 +39,10 @@ TRUST = 20  # labels are believed as if so many more had been found right
 SHOWN = 10  # rows of a notebook's table
 
 
+# Entries of the adjacency matrix times labels and features up to which a first look is taken.
+AT_ONCE = 2e9
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Suspects:
     """Known labels, the most doubtful first; see :func:`suspects`.
@@ -282,3 +286,17 @@ def _labelled(graph: Graph, parts: Sequence[str]) -> NDArray[np.int64]:
     nodes = np.unique(np.concatenate(found))
     labelled: NDArray[np.int64] = nodes[graph.labels[nodes] >= 0]
     return labelled
+
+
+def quick_suspects(graph: Graph) -> Suspects | None:
+    """Return the suspects for a first look; None where labels are too few, or would take long."""
+    if graph.label_sets is not None:
+        return None
+    labels = len(graph.training_nodes)
+    features = 0 if graph.features is None else graph.features.shape[1]
+    if float(graph.adjacency.nnz) * (labels + min(labels, features)) > AT_ONCE:
+        return None
+    try:
+        return suspects(graph)
+    except GraphError:  # too few to ask one of the other
+        return None
