@@ -29,7 +29,7 @@ from graphheat.heat.engines.push.push import Push
 from graphheat.heat.engines.push.walk import given_ranks, mapped_ranks
 from graphheat.linear.diffusion import SELF_LOOPS
 
-MOST_EDGES = 100_000  # that a row may push over on average
+MOST_EDGES = 50_000  # that a row may push over on average
 TOP = 1024  # entries of a row that are kept
 LEAST_KEPT = 0.5  # share of the heat that a time must account for to be offered
 COARSEST, FINEST, FINER = 0.05, 1e-6, 0.4  # tolerances, and from one to the next
@@ -67,7 +67,7 @@ class HeatRows:
 
     Notes
     -----
-    *Accuracy*: every entry within the tolerance that 100,000 pushed edges per row allow; the
+    *Accuracy*: every entry within the tolerance that 50,000 pushed edges per row allow; the
     largest 1,024 entries are kept. *Cost*: memory for 44 bytes per node and thread, and then what
     the pushed edges cost, whatever n. *Deterministic*: yes. *Isolated nodes*: keep their heat.
 
@@ -107,10 +107,11 @@ class HeatRows:
     def offered(self, times: NDArray[np.float64], nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the times at which rows account for enough heat; the shortest ones always."""
         probes = nodes[np.linspace(0, len(nodes) - 1, min(PROBES, len(nodes))).astype(int)]
-        fit = [s == 0 or float(self.of(probes, s).kept.mean()) >= LEAST_KEPT for s in times]
-        # Longer times keep less: the first that keeps too little ends the list.
-        until = next((k for k, good in enumerate(fit) if not good), len(times))
-        return times[: max(until, min(2, len(times)))]
+        for k, s in enumerate(times):
+            # Longer times keep less: the first that keeps too little ends the list.
+            if k >= 2 and float(self.of(probes, s).kept.mean()) < LEAST_KEPT:
+                return times[:k]
+        return times
 
     def of(self, nodes: NDArray[np.int64], s: float) -> RowsOf:
         """Return the rows of ``nodes``, row numbers, shape (k,), at time ``s``."""
@@ -128,9 +129,7 @@ class HeatRows:
                 part = slice(found.indptr[k], found.indptr[k + 1])
                 heat, at = found.data[part].astype(np.float64), found.indices[part]
                 if len(heat) > TOP:
-                    # By value, ties by column: the same entries whatever the order they came in.
-                    largest = np.lexsort((at, -heat))[:TOP]
-                    largest.sort()
+                    largest = np.sort(np.argpartition(-heat, TOP)[:TOP])
                     heat, at = heat[largest], at[largest]
                 places = self._ranks.rank[at]
                 share = float(heat @ roots[places]) / float(roots[self._ranks.rank[node]])

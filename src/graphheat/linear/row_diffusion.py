@@ -26,6 +26,7 @@ LARGE = 200_000  # nodes from which on models learn from rows
 SAMPLE = 50_000  # rows by which columns are measured
 NOISE = 1e-4  # what diffused rows of length 1 may be off by, beside what is not accounted for
 SPREAD_TOL = 1e-3  # of labelling: a thousandth of a column's length
+KEPT_ANSWERS = 12
 STRIP = 128  # nodes whose features are gathered at once
 
 
@@ -95,6 +96,7 @@ class RowDiffusion(Diffusion):
         self.features: Any = ScaledFeatures(graph, scaling)
         self.heat = heat
         self.kept: dict[float, float] = {}
+        self._answers: dict[tuple[float, bytes], Array] = {}
         self._kernels: dict[tuple[float, float], HeatKernel] = {}
 
     def _kernel(self, s: float, tol: float) -> HeatKernel:
@@ -121,6 +123,15 @@ class RowDiffusion(Diffusion):
         return beside(own, self._brought(nodes, s), self.self_weight)
 
     def _brought(self, nodes: NDArray[np.int64], s: float) -> Array:
+        """Return what heat brings ``nodes``; the last few answers are kept."""
+        key = s, nodes.tobytes()
+        if key not in self._answers:
+            if len(self._answers) >= KEPT_ANSWERS:
+                self._answers.pop(next(iter(self._answers)))
+            self._answers[key] = self._bring(nodes, s)
+        return self._answers[key]
+
+    def _bring(self, nodes: NDArray[np.int64], s: float) -> Array:
         found = np.empty((len(nodes), self.features.shape[1]))
         kept = 0.0
         for a in range(0, len(nodes), STRIP):
