@@ -271,7 +271,9 @@ def main() -> None:
         folder = given.work / str(n)
         folder.mkdir(parents=True, exist_ok=True)
         state = folder / "figures.json"
-        row = json.loads(state.read_text()) if state.exists() else {"nodes": n, "done": []}
+        row: dict[str, Any] = {"nodes": n, "done": []}
+        if state.exists():
+            row = json.loads(state.read_text())
         for step in given.steps.split(","):
             if step in row["done"]:
                 continue

@@ -9,7 +9,9 @@ twice, or that was cut off and is run again, leaves the same bytes.
 from __future__ import annotations
 
 import os
+import socket
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,15 +61,27 @@ class Step(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What a task reports: its block, and the bytes that it read and wrote."""
+    """What a task reports.
 
-    first: int
+    Attributes
+    ----------
+    worker, number
+        Who ran it, and the generation it belongs to.
+    shared
+        Bytes of T_k, which a worker reads once for all tasks of a generation.
+    read, written
+        Other bytes.
+    """
+
+    worker: str
+    number: int
+    shared: int
     read: int
     written: int
 
 
 def take_step(step: Step) -> Done:
-    """Compute one block of one generation, and mark it as done."""
+    """Compute one block of one generation."""
     from graphheat.heat.engines.panel import panel_loops as loops
 
     if step.version != version():
@@ -94,17 +108,20 @@ def take_step(step: Step) -> Done:
     loops.step(
         step.first, step.last, step.first, width, links.arrays, scale, now, after, totals, taken
     )
-    written = opened(folder, "T", step.number, (n * width,), dtype, "r+")
-    written[part] = after
-    written.flush()
-    sums = opened(folder, "sum", step.number, (series, n * width), dtype, "r+")
-    sums[:, part] = totals.reshape(series, -1)
-    sums.flush()
-    mark(folder, step.number, step.first)
+    start = part.start * dtype.itemsize
+    put(folder, "T", step.number, [(start, after)])
+    whole = n * width * dtype.itemsize
+    put(
+        folder,
+        "sum",
+        step.number,
+        [(e * whole + start, each) for e, each in enumerate(totals.reshape(series, -1))],
+    )
     block = rows * width * dtype.itemsize
     entries = int(links.arrays.indptr[step.last] - links.arrays.indptr[step.first])
-    read = n * width * dtype.itemsize + (1 + series) * block + 4 * entries
-    return Done(step.first, read, (1 + series) * block)
+    read = (1 + series) * block + 4 * entries
+    worker = f"{socket.gethostname()}:{os.getpid()}"
+    return Done(worker, step.number, whole, read, (1 + series) * block)
 
 
 def version() -> str:
@@ -131,15 +148,19 @@ def opened(
         ) from error
 
 
-def marked(folder: Path, number: int, first: int) -> bool:
-    """Tell whether a block of a generation is done."""
-    return (folder / f"done-{number}-{first}").exists()
-
-
-def mark(folder: Path, number: int, first: int) -> None:
-    """Take note that a block of a generation is done; its bytes are on disk by now."""
-    descriptor = os.open(folder / f"done-{number}-{first}", os.O_CREAT | os.O_WRONLY)
-    os.close(descriptor)
+def put(folder: Path, kind: str, number: int, parts: Sequence[tuple[int, Any]]) -> None:
+    """Write arrays at places of a generation's file; shared storage has them when it is closed."""
+    file = folder / name_of(kind, number)
+    try:
+        with file.open("r+b") as stream:
+            for place, array in parts:
+                stream.seek(place)
+                stream.write(np.ascontiguousarray(array).data)
+    except OSError as error:
+        raise OutputError(
+            f"{file} cannot be written ({error.strerror}). The folder must be on storage that all "
+            "workers share."
+        ) from error
 
 
 @lru_cache(maxsize=2)

@@ -36,7 +36,6 @@ from graphheat.errors import (
 from graphheat.heat.engines.cluster.block_step import (
     Done,
     Step,
-    marked,
     name_of,
     opened,
     take_step,
@@ -52,6 +51,11 @@ BLOCKS = 16  # of a step; more where rows are many
 MOST_BLOCKS = 100
 BLOCK_ENTRIES = 1 << 24  # of a block, about: some tenths of a second
 RETRIES = 5
+SECONDS, PATIENCE = 2.0, 15.0  # between looks at a silent cluster, and until it is given up
+GONE = (
+    "The cluster went away ({}). What was finished is kept; run the same command again with "
+    "--resume."
+)
 PROBED = 1000  # rows by which the columns of an interrupted diffusion are known again
 
 
@@ -75,9 +79,13 @@ class Traffic:
     read: int = 0
     written: int = 0
     tasks: int = 0
+    readers: set[tuple[str, int]] = field(default_factory=set, repr=False)
 
     def add(self, done: Done) -> None:
-        """Count a task."""
+        """Count a task; a worker reads T_k once in a step."""
+        if (done.worker, done.number) not in self.readers:
+            self.readers.add((done.worker, done.number))
+            self.read += done.shared
         self.read += done.read
         self.written += done.written
         self.tasks += 1
@@ -96,6 +104,8 @@ class Cluster:
         share.
     in_flight
         How many tasks are given out at a time.
+    alive
+        Whether whoever runs them can be reached.
     traffic
         What was read and written so far.
     """
@@ -103,6 +113,7 @@ class Cluster:
     executor: Executor
     folder: Path
     in_flight: int = 4
+    alive: Callable[[], bool] = lambda: True
     traffic: Traffic = field(default_factory=Traffic)
 
     def diffuse(
@@ -131,7 +142,7 @@ class Cluster:
         -----
         *Accuracy*: the bits of :class:`~graphheat.heat.engines.panel.panel.Panel`. *Cost*: order ·
         blocks tasks; every worker reads T_k once per step. *Deterministic*: yes, whoever runs the
-        tasks and however often. A diffusion that was interrupted goes on where files end.
+        tasks and however often. A diffusion that was interrupted goes on with the step it was at.
         """
         dtype = series[0].dtype
         links = links_of(MappedOperand(graph, self_loops=self_loops), dtype)
@@ -175,20 +186,21 @@ class Cluster:
         if not (place / "begun").exists():
             self._begin(place, view, columns, part, coefficients[:, 0], strip)
         for number in range(1, order + 1):
-            if number < order and (place / name_of("sum", number + 1)).exists():
-                continue  # a later generation is under way: this one is whole
-            left = [each for each in bounds if not marked(place, number, each[0])]
-            if left:
-                _create(place, number, n * width, len(series), dtype)
+            if (place / f"whole-{number}").exists():
+                continue
+            _create(place, number, n * width, len(series), dtype)
             tasks = [
                 Step(
                     version(), str(Path(graph.path).resolve()), graph.fingerprint,
                     str(place), first, last, number, width, dtype.str,
                     tuple(float(c) for c in coefficients[:, number]), self_loops,
                 )
-                for first, last in left
+                for first, last in bounds
             ]  # fmt: skip
             self._run(tasks)
+            for kind in ("T", "sum"):
+                _on_disk(place / name_of(kind, number))
+            (place / f"whole-{number}").touch()
             for kind, old in (("T", number - 2), ("sum", number - 1)):
                 (place / name_of(kind, old)).unlink(missing_ok=True)
             if progress is not None:
@@ -222,12 +234,15 @@ class Cluster:
     def _run(self, tasks: list[Step]) -> None:
         """Run all tasks, a few at a time; one that fails because its worker died is run again."""
         waiting, running = list(tasks), dict[Future[Any], Step]()
-        failures = 0
+        failures, silent = 0, 0.0
         while waiting or running:
             while waiting and len(running) < self.in_flight:
                 task = waiting.pop(0)
                 running[self._submit(task)] = task
-            done, _ = wait(list(running), return_when=FIRST_COMPLETED)
+            done, _ = wait(list(running), SECONDS, return_when=FIRST_COMPLETED)
+            silent = 0.0 if done or self.alive() else silent + SECONDS
+            if silent > PATIENCE:
+                raise OutputError(GONE.format("its scheduler does not answer"))
             for future in done:
                 task = running.pop(future)
                 try:
@@ -237,10 +252,8 @@ class Cluster:
                 except Exception as error:
                     failures += 1
                     if failures > RETRIES * max(1, len(tasks)):
-                        raise OutputError(
-                            f"The cluster went away ({type(error).__name__}: {error}). What was "
-                            "finished is kept; run the same command again with --resume."
-                        ) from error
+                        told = f"{type(error).__name__}: {error}"
+                        raise OutputError(GONE.format(told)) from error
                     waiting.append(task)
 
     def _submit(self, task: Step) -> Future[Any]:
@@ -297,6 +310,12 @@ def _name(
     return digest.hexdigest()[:16]
 
 
+def _on_disk(file: Path) -> None:
+    """Wait until a file would outlive a loss of power."""
+    with file.open("rb") as stream:
+        os.fsync(stream.fileno())
+
+
 def _create(place: Path, number: int, size: int, series: int, dtype: np.dtype[Any]) -> None:
     """Make the files of a generation at their full size, unless they are there."""
     for kind, count in (("T", size), ("sum", series * size)):
@@ -335,8 +354,8 @@ def open_cluster(
     own = folder is None
     place = Path(tempfile.mkdtemp(prefix="graphheat-")) if folder is None else Path(folder)
     place = (place / "diffusion").resolve()
-    with _executor(where) as (executor, workers):
-        cluster = Cluster(executor, place, in_flight or 2 * workers)
+    with _executor(where) as (executor, workers, alive):
+        cluster = Cluster(executor, place, in_flight or 2 * workers, alive)
         yield cluster
     cluster.clear()
     if own:
@@ -344,12 +363,12 @@ def open_cluster(
 
 
 @contextmanager
-def _executor(where: Any) -> Iterator[tuple[Executor, int]]:
+def _executor(where: Any) -> Iterator[tuple[Executor, int, Callable[[], bool]]]:
     if isinstance(where, Executor):
-        yield where, int(getattr(where, "_max_workers", 1))
+        yield where, int(getattr(where, "_max_workers", 1)), _always
         return
     if where == "serial":
-        yield SerialExecutor(), 1
+        yield SerialExecutor(), 1, _always
         return
     if isinstance(where, str) and where.startswith("local:"):
         text = where.removeprefix("local:")
@@ -360,7 +379,7 @@ def _executor(where: Any) -> Iterator[tuple[Executor, int]]:
 
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(workers, mp_context=context) as pool:
-            yield pool, workers
+            yield pool, workers, _always
         return
     try:
         import distributed
@@ -383,10 +402,15 @@ def _executor(where: Any) -> Iterator[tuple[Executor, int]]:
         )
     try:
         workers = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
-        yield client.get_executor(pure=False, retries=RETRIES), workers
+        executor = client.get_executor(pure=False, retries=RETRIES)
+        yield executor, workers, lambda: bool(client.status == "running")
     finally:
         if opened_here:
             client.close()
+
+
+def _always() -> bool:
+    return True
 
 
 def _client(address: str) -> Any:
