@@ -125,5 +125,6 @@ def page_part(graph: DiskGraph, around: tuple[str, ...], s: float) -> Any:
 def is_disk_graph(name: str) -> bool:
     """Tell whether a path is a folder that ``ingest`` made."""
     from graphheat.disk.array_folder import HEADER
+    from graphheat.io.archive import exists
 
-    return (Path(name) / HEADER).is_file() or name.rstrip("/").endswith(".graph")
+    return exists(Path(name) / HEADER) or name.rstrip("/").endswith(".graph")
