@@ -87,9 +87,22 @@ def graph_of(run: Run, source: dict[str, Any], run_graph: str | None) -> Any:
         raise click.UsageError(f"{option} tells how to read a graph; name that with --graph.")
     if "graph" not in run.source:
         raise click.UsageError("This run does not say which graph it was fitted on; give --graph.")
+    _check_source(run.source)
     try:
         return open_graph(run.source)
     except MissingPathError as error:
         raise MissingPathError(
             f"The run's graph is not where it was ({run.source['graph']!r}); name it with --graph."
         ) from error
+
+
+def _check_source(source: dict[str, Any]) -> None:
+    """Raise where a run says of its graph what no reader understands."""
+    from graphheat.errors import CheckpointError
+    from graphheat.io.table_options import GraphOptions, option_names
+
+    odd = [name for name in source if name not in ("graph", *option_names(GraphOptions))]
+    if odd or not isinstance(source["graph"], str):
+        raise CheckpointError(
+            "The run does not say as it should where its graph is; name it with --graph."
+        )

@@ -224,7 +224,7 @@ class LinearRun(Run, kind="linear"):
     @classmethod
     def settings_from(cls, header: Header) -> LinearSettings:
         """Return the settings that a file's header tells."""
-        return LinearSettings(**header["settings"])
+        return LinearSettings.checked(**header["settings"])
 
     @classmethod
     def from_parts(cls, header: Header, arrays: Arrays) -> LinearRun:
@@ -233,6 +233,11 @@ class LinearRun(Run, kind="linear"):
         forms = tuple(Candidate(*form) for form in own["forms"])
         if "numbers" not in grid:  # files of before: the same pairs of s and L2 for every form
             grid["numbers"] = np.repeat(np.arange(len(forms)), len(grid["s"]) // len(forms))
+        chosen = own["chosen"]
+        if not isinstance(chosen, int) or not -1 <= chosen < len(grid["s"]):
+            raise ValueError(f"its search has no row {chosen}")
+        if len(grid["s"]) and grid["numbers"].max(initial=0) >= len(forms):
+            raise ValueError("its search names a form that is not there")
         return cls(
             **cls.shared_parts(header, arrays),
             s=own["s"],

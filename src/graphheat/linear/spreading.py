@@ -172,7 +172,7 @@ class SpreadingRun(Run, kind="spreading"):
     @classmethod
     def settings_from(cls, header: Header) -> SpreadingSettings:
         """Return the settings that a file's header tells."""
-        return SpreadingSettings(**header["settings"])
+        return SpreadingSettings.checked(**header["settings"])
 
     @classmethod
     def from_parts(cls, header: Header, arrays: Arrays) -> SpreadingRun:

@@ -90,7 +90,7 @@ class NetworkRun(Run, kind="network"):
     @classmethod
     def settings_from(cls, header: Header) -> NetworkSettings:
         """Return the settings that a file's header tells."""
-        return NetworkSettings.from_dict(header["settings"])
+        return NetworkSettings.from_dict(header["settings"]).checked()
 
     @classmethod
     def from_parts(cls, header: Header, arrays: Arrays) -> NetworkRun:
