@@ -121,5 +121,5 @@ def test_features_that_mattered_suspects_and_titles(visit, pages, blocks):
         assert float(first[2].replace("−", "-")) == pytest.approx(given[best, 0], abs=1e-3)
     found = graphheat.suspects(graph)
     with visit(pages / "named.html", "#tab=nodes") as page:
-        names = page.locator("#panel-nodes .suspects tbody .link").all_inner_texts()
+        names = page.locator("#panel-nodes .suspects tbody .link").all_text_contents()
         assert names == list(found.titles[: min(10, found.contradicted)])

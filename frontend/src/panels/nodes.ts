@@ -123,12 +123,11 @@ export class NodesPanel {
   private suspects(): HTMLElement | null {
     const { explorer } = this;
     const { suspects, labels } = explorer.scene;
-    if (!suspects) return null;
+    if (!suspects || explorer.state.filter) return null; // a filter asks for its nodes
     const wrong = suspects.odds.filter((odds) => odds > 0.5).length;
     const shown = Array.from(suspects.nodes.subarray(0, MOST_SUSPECTS));
-    return h("section", { class: "suspects" },
-      h("div", { class: "list-head" }, h("h3", { id: "suspects-heading" }, "Labels that look wrong"),
-        h("span", { class: "hint" }, plural(wrong, "label"))),
+    return h("section", { class: "suspects" }, h("details", { open: wrong > 0 },
+      h("summary", { id: "suspects-heading" }, h("b", {}, `Labels that look wrong: ${count(wrong)}`)),
       h("p", { class: "hint" }, `Each training label is left out in turn and predicted from the others. They contradict ` +
         `${plural(suspects.nodes.length, "label")}; those above 50 % are more likely wrong than right.`),
       h("table", { class: "list", "aria-labelledby": "suspects-heading" },
@@ -141,7 +140,7 @@ export class NodesPanel {
             h("td", {}, classChip(explorer, labels[node])),
             h("td", {}, classChip(explorer, suspects.suggested[at])),
             h("td", { class: "number" }, percent(suspects.odds[at])));
-        }))));
+        })))));
   }
 
   private list(): HTMLElement {
