@@ -12,12 +12,12 @@ import click
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from graphheat import progress as graphheat_progress
 from graphheat.checks import shown
+from graphheat.progress_bar import terminal_bar
 
 MOST_TEXT = 500  # of a cell
 
@@ -91,35 +91,8 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
-class _Shown:
-    """Progress as a bar that vanishes, and lines that stay."""
-
-    def __init__(self, bars: Progress) -> None:
-        self._bars = bars
-        self._task = bars.add_task("", total=None, visible=False)
-        self._last = (0, 0)
-
-    def __call__(self, done: int, total: int, text: str, /) -> None:
-        if total != self._last[1] or done < self._last[0]:  # another computation begins
-            self._bars.reset(self._task)
-        self._last = done, total
-        self._bars.update(self._task, completed=done, total=total, description=text, visible=True)
-
-    def tell(self, text: str) -> None:
-        """Print a line above the bar."""
-        say(text)
-
-
 @contextmanager
 def progress() -> Iterator[graphheat_progress.Progress]:
     """Yield what shows progress on standard error; it vanishes when done."""
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=messages,
-        transient=True,
-        disable=not messages.is_terminal,  # a file would get a blank line
-    ) as bars:
-        yield _Shown(bars)
+    with terminal_bar(messages, say) as shown_bar:
+        yield shown_bar

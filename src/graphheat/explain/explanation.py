@@ -13,6 +13,7 @@ from scipy.special import softmax
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.graph.hops import hop_distances
+from graphheat.html_table import html_table
 
 if TYPE_CHECKING:
     import pandas
@@ -58,7 +59,7 @@ class Counterfactual:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """What the sources gave to one logit of one node, the largest first.
 
@@ -155,6 +156,22 @@ class Explanation:
             heat=None if heat is None else heat[train],
             classes=tuple(run.classes[code] for code in run.labels[train]),
         )
+
+    def __repr__(self) -> str:
+        return (
+            f"Explanation(node={self.node!r}, label={self.label!r}, "
+            f"probability={self.probability:.3f}, sources={len(self.sources)})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [self.name_of(int(index)), f"{given:+.4f}", distance(hops), bool(known)]
+            for index, given, hops, known in zip(
+                self.sources[:10], self.contributions, self.hops, self.training, strict=False
+            )
+        ]
+        columns = ["source", "contribution", "distance", "training"]
+        return html_table(self.headline(), rows, columns=columns, notes=self.sentences())
 
     def name_of(self, index: int) -> str:
         """Return what to call a node: a title that has words with the id behind it, or the id."""

@@ -20,6 +20,7 @@ from graphheat.explorer.payload import pack
 from graphheat.graph import Graph
 from graphheat.io import check_writable, replacing
 from graphheat.progress import Progress
+from graphheat.progress_bar import showing
 from graphheat.runs import Run
 
 # script-src and style-src name the page's own two by their hashes; no connection of any kind.
@@ -92,7 +93,7 @@ def write_page(
     seed: int = 0,
     max_nodes: int = MAX_NODES,
     max_edges: int = MAX_EDGES,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Page:
     """Write a page on which a graph, its heat and a run's predictions can be looked at.
 
@@ -114,7 +115,7 @@ def write_page(
     seed
         Of the layout.
     progress
-        Called while predictions are explained.
+        Called while predictions are explained; True: a bar.
 
     Notes
     -----
@@ -145,9 +146,10 @@ def write_page(
     part = choose_part(graph, s, around, max_nodes=max_nodes, max_edges=max_edges)
     places = lay_out(part.adjacency, seed=seed)
     shown = graph.name if title is None else title
-    header, blocks = page_data(
-        graph, part, places, run=run, title=shown, s=s, eps=eps, progress=progress
-    )
+    with showing(progress) as bar:
+        header, blocks = page_data(
+            graph, part, places, run=run, title=shown, s=s, eps=eps, progress=bar
+        )
     text = render(shown, pack(header, blocks))
     content = text.encode("utf-8", "replace")
     with replacing(path) as aside:

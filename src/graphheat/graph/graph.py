@@ -24,6 +24,7 @@ from graphheat.graph.lookup import find_node
 from graphheat.graph.nodes import check_nodes
 from graphheat.graph.split import Split
 from graphheat.graph.summary import Summary, summarize
+from graphheat.html_table import html_table
 
 if TYPE_CHECKING:
     from graphheat.features import FeatureSchema
@@ -336,6 +337,18 @@ class Graph(GraphReaders):
             f"features={features}, classes={len(self.classes)}, "
             f"labelled={self._labelled})"
         )
+
+    def _repr_html_(self) -> str:
+        loops = int((self.adjacency.diagonal() > 0).sum())
+        rows: list[list[object]] = [
+            ["nodes", self.n],
+            ["edges", (self.adjacency.nnz - loops) // 2],
+            ["features", 0 if self.features is None else int(self.features.shape[1])],
+            ["classes", ", ".join(map(str, self.classes)) or None],
+            ["labelled", self._labelled],
+            *([part, len(nodes)] for part, nodes in self.split.items()),
+        ]
+        return html_table(self.name, rows, notes=self.notes)
 
     @property
     def _labelled(self) -> int:

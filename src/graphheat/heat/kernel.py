@@ -36,6 +36,7 @@ from graphheat.heat.series import HeatSeries, heat_series
 from graphheat.heat.signals import as_columns, dense
 from graphheat.memory import available_memory
 from graphheat.progress import Progress
+from graphheat.progress_bar import showing
 
 
 class HeatKernel:
@@ -244,7 +245,7 @@ class HeatKernel:
 
     # ------------------------------------------------------------------ entries
 
-    def matrix(self, eps: float = 0.0, *, progress: Progress | None = None) -> sp.csr_array:
+    def matrix(self, eps: float = 0.0, *, progress: Progress | bool | None = None) -> sp.csr_array:
         """Return the entries of e^{-sL} that are at least ``eps``, shape (n, n).
 
         Exactly symmetric; every kept entry within ``tol`` (at most eps/10) of exact; no entry of
@@ -256,7 +257,7 @@ class HeatKernel:
         eps
             Threshold in [0, 1).
         progress
-            Called as ``progress(rows_done, n, "rows")`` along the way.
+            Called as ``progress(rows_done, n, "rows")`` along the way; True: a bar.
         """
         eps = check_eps(eps, "HeatKernel.matrix")
         engine, series, plan = self._plan(eps)
@@ -267,7 +268,8 @@ class HeatKernel:
                 f"{plan}. Raise eps, lower s, or use products without a matrix "
                 "(HeatKernel.apply, or eps=None in HeatConv, GraphHeatClassifier and fit)."
             )
-        return engine.matrix(self._operand, series, eps, threads=self._workers, progress=progress)
+        with showing(progress) as bar:
+            return engine.matrix(self._operand, series, eps, threads=self._workers, progress=bar)
 
     def row(self, index: int, eps: float = 0.0) -> sp.csr_array:
         """Return row ``index`` of e^{-sL}, entries at least ``eps``, shape (1, n)."""

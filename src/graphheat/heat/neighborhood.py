@@ -12,9 +12,10 @@ from graphheat.disk import DiskGraph
 from graphheat.graph import Graph
 from graphheat.graph.hops import hop_distances
 from graphheat.heat.kernel import HeatKernel
+from graphheat.html_table import html_table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Neighborhood:
     """The heat neighbours of one node, heaviest first; the node itself is not among them.
 
@@ -42,6 +43,29 @@ class Neighborhood:
     hops: NDArray[np.int64]
     range: int
     max_range: int
+
+    def __repr__(self) -> str:
+        return (
+            f"Neighborhood(index={self.index}, s={self.s:g}, eps={self.eps:g}, "
+            f"neighbors={len(self.neighbors)}, range={self.range})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [int(index), float(weight), int(hops)]
+            for index, weight, hops in zip(
+                self.neighbors[:10], self.weights, self.hops, strict=False
+            )
+        ]
+        return html_table(
+            f"Heat from row {self.index} (s = {self.s:g}, eps = {self.eps:g})",
+            rows,
+            columns=["row", "weight", "hops"],
+            notes=[
+                f"{len(self.neighbors):,} neighbours, up to {self.range} hops away of "
+                f"{self.max_range} possible; {self.self_weight:.4f} of the heat stays."
+            ],
+        )
 
 
 def neighborhood(graph: Graph | DiskGraph, index: int, s: float, eps: float = 1e-4) -> Neighborhood:

@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 LIKELY = 0.5  # from this probability on a node is given a label
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SetPredictions(Predictions):
     """Predictions of label sets: a probability for each label on its own; rows do not sum to 1.
 

@@ -13,6 +13,9 @@ from graphheat.calibration import expected_calibration_error
 from graphheat.checks import check_count
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph
+from graphheat.html_table import html_table
+from graphheat.progress import Progress
+from graphheat.progress_bar import showing
 from graphheat.recipes import registry
 from graphheat.recipes.recipe import DEFAULT
 from graphheat.runs import Run
@@ -22,9 +25,10 @@ if TYPE_CHECKING:
 
 METRICS = ("accuracy", "balanced_accuracy", "calibration_error", "seconds")
 Parts = Mapping[str, ArrayLike]
+MOST_ROWS = 20  # of a table in a notebook
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """Scores on the test nodes of several runs that differ in the seed, or in seed and split.
 
@@ -40,6 +44,18 @@ class Evaluation:
 
     runs: tuple[Run, ...]
     recipe: str = ""
+
+    def __repr__(self) -> str:
+        return f"Evaluation({self.recipe!r}, {self})"
+
+    def _repr_html_(self) -> str:
+        frame = self.to_frame()
+        return html_table(
+            f"{self.recipe}: {self}",
+            frame.drop(columns="recipe").head(MOST_ROWS).to_numpy(dtype=object).tolist(),
+            columns=list(frame.columns[1:]),
+            notes=[f"… and {len(frame) - MOST_ROWS:,} more runs"] if len(frame) > MOST_ROWS else [],
+        )
 
     @property
     def accuracies(self) -> NDArray[np.float64]:
@@ -159,6 +175,7 @@ def evaluate(
     val_per_class: int = 30,
     threads: int | None = None,
     callback: Callable[[Run], None] | None = None,
+    progress: Progress | bool | None = None,
     **changes: Any,
 ) -> Evaluation:
     """Fit once per seed, or once per split, and report the scores on the test nodes.
@@ -177,6 +194,8 @@ def evaluate(
         random, ``per_class`` to train and ``val_per_class`` to validate. Split k has the k-th seed.
     callback
         Called with each finished run.
+    progress
+        Called after each run as ``progress(done, total, "runs")``; True: a bar.
     recipe, threads, **changes
         As for :func:`graphheat.fit`.
 
@@ -207,12 +226,15 @@ def evaluate(
                 "Add some with graph.with_split(train=…, val=…, test=…), or pass splits=20."
             )
     runs = []
-    for number, each in enumerate(parted):
-        prepared = chosen.prepare(each, chosen.settings(each, **changes), threads=threads)
-        for seed in numbers if splits is None else [numbers[number]]:
-            runs.append(chosen.fit(prepared, seed))
-            if callback is not None:
-                callback(runs[-1])
+    with showing(progress) as shown:
+        for number, each in enumerate(parted):
+            prepared = chosen.prepare(each, chosen.settings(each, **changes), threads=threads)
+            for seed in numbers if splits is None else [numbers[number]]:
+                runs.append(chosen.fit(prepared, seed))
+                if callback is not None:
+                    callback(runs[-1])
+                if shown is not None:
+                    shown(len(runs), len(numbers), "runs")
     return Evaluation(tuple(runs), recipe)
 
 

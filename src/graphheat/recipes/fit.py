@@ -11,6 +11,7 @@ from graphheat.disk import DiskGraph
 from graphheat.errors import ParameterError
 from graphheat.graph import Graph
 from graphheat.progress import Progress
+from graphheat.progress_bar import showing
 from graphheat.recipes import registry
 from graphheat.recipes.disk_fit import fit_on_disk
 from graphheat.recipes.recipe import DEFAULT
@@ -26,7 +27,7 @@ def fit(
     threads: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     source: Mapping[str, Any] | None = None,
     start: Run | str | os.PathLike[str] | None = None,
     **changes: Any,
@@ -55,7 +56,8 @@ def fit(
     checkpoint, resume
         File to keep the run in, and whether to go on from it where it exists.
     progress
-        Called as ``progress(done, total, text)`` along the way.
+        Called as ``progress(done, total, text)`` along the way; True: a bar, in a terminal or a
+        notebook.
     source
         Kept in the run as it is.
     start
@@ -86,10 +88,15 @@ def fit(
     ['lp', 'ica']
     """
     if isinstance(graph, DiskGraph):
-        return fit_on_disk(
-            graph, recipe, seed=seed, threads=threads, checkpoint=checkpoint, resume=resume,
-            progress=progress, source=source, **changes,
-        )  # fmt: skip
+        if start is not None:
+            raise ParameterError(
+                "A fit on a graph on disk does not start from a run; leave start=… out."
+            )
+        with showing(progress) as shown:
+            return fit_on_disk(
+                graph, recipe, seed=seed, threads=threads, checkpoint=checkpoint, resume=resume,
+                progress=shown, source=source, **changes,
+            )  # fmt: skip
     if not hasattr(graph, "completed_split"):
         raise ParameterError(
             f"The 'graph' parameter of fit must be a Graph; got {type(graph).__name__}. Read a "
@@ -98,16 +105,17 @@ def fit(
     begun = start_of(graph, recipe, changes, start)
     chosen = registry.get(recipe_for(begun.graph, begun.recipe))
     settings = chosen.settings(begun.graph, **begun.changes)
-    prepared = chosen.prepare(begun.graph, settings, threads=threads, progress=progress)
-    run = chosen.fit(
-        prepared,
-        seed,
-        checkpoint=checkpoint,
-        resume=resume,
-        progress=progress,
-        source=source,
-        **begun.options,
-    )
+    with showing(progress) as shown:
+        prepared = chosen.prepare(begun.graph, settings, threads=threads, progress=shown)
+        run = chosen.fit(
+            prepared,
+            seed,
+            checkpoint=checkpoint,
+            resume=resume,
+            progress=shown,
+            source=source,
+            **begun.options,
+        )
     return replace(run, notes=(*run.notes, *begun.notes)) if begun.notes else run
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphheat.calibration import calibrated
+from graphheat.html_table import html_table
 
 if TYPE_CHECKING:
     import pandas
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from graphheat.graph import Graph
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Predictions:
     """Class probabilities of every node of a graph.
 
@@ -79,6 +80,18 @@ class Predictions:
             split=[""] * graph.n,
             temperature=temperature,
             notes=notes,
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(nodes={len(self.nodes)}, classes={len(self.classes)})"
+
+    def _repr_html_(self) -> str:
+        frame = self.frame().head(5)
+        return html_table(
+            f"Predictions of {len(self.nodes):,} nodes",
+            frame.to_numpy(dtype=object).tolist(),
+            columns=list(frame.columns),
+            notes=self.notes,
         )
 
     def rows(self, rows: NDArray[np.int64]) -> Self:

@@ -16,6 +16,7 @@ from graphheat.errors import CheckpointError, GraphError
 from graphheat.features import FeatureSchema
 from graphheat.graph import Graph, Split
 from graphheat.graph.lookup import find_node
+from graphheat.html_table import html_table
 from graphheat.runs import checkpoint, run_file
 from graphheat.runs.calibration_report import calibration_report
 from graphheat.runs.checkpoint import Arrays, Header
@@ -143,6 +144,19 @@ class Run:
             f"{type(self).__name__}({self.name}, recipe={self.recipe!r}, seed={self.seed}, "
             f"nodes={len(self.nodes)}, classes={len(self.classes)}{scored})"
         )
+
+    def _repr_html_(self) -> str:
+        rows: list[list[object]] = [
+            ["recipe", self.recipe],
+            ["seed", self.seed],
+            ["nodes", len(self.nodes)],
+            ["classes", ", ".join(map(str, self.classes))],
+            ["s", self.diffusion_time],
+            ["test accuracy", self.test_accuracy],
+            ["validation accuracy", self.val_accuracy],
+            ["seconds", round(self.seconds, 1)],
+        ]
+        return html_table(f"Run on {self.name}", rows, notes=self.notes)
 
     # ------------------------------------------------------------------ questions
 
