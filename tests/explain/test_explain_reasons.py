@@ -79,3 +79,12 @@ def test_titles_stand_with_the_ids():
     plain = graphheat.fit(BLOCKS, "linear").explainer(BLOCKS).explain(40)
     assert plain.headline().startswith("Node 40: ")
     assert "title" not in plain.table()
+
+
+def test_without_features_nothing_is_said_of_them():
+    bare = Graph.from_scipy(
+        BLOCKS.adjacency, None, BLOCKS.labels, classes=(0, 1, 2), split=BLOCKS.split
+    )
+    found = graphheat.fit(bare).explainer(bare).explain(40)
+    assert found.without_largest is None and "features" not in found.text()
+    assert "Heat from labelled nodes: " in found.text()

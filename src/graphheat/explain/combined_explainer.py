@@ -39,7 +39,7 @@ class CombinedExplainer:
             code,
             given[:, 0],
             float(constants[0]),
-            without=partial(self._without, index),
+            without=None if features is None else partial(self._without, index),
             by_feature=None if features is None else features[:, 0],
             heat=self.heat(index),
         )
