@@ -1,0 +1,48 @@
+"""Write docs/licences.md: the licence of every package that constraints.txt pins.
+
+python scripts/make_licences.py
+"""
+
+import importlib.metadata
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+HEAD = """# Licences of what is installed
+
+graphheat itself is under the Apache License 2.0. This table has every package that `constraints.txt`
+pins, for the package and its tests, by what its metadata says; `scripts/make_licences.py` writes it.
+
+| package | version | licence |
+| --- | --- | --- |
+"""
+
+
+def licence(package):
+    """Return the licence of an installed package in a few words."""
+    try:
+        facts = importlib.metadata.metadata(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed here)"
+    said = facts.get("License-Expression")
+    if not said:
+        classed = [
+            each.rsplit("::", 1)[1].strip()
+            for each in facts.get_all("Classifier") or []
+            if each.startswith("License ::")
+        ]
+        said = ", ".join(classed) or (facts.get("License") or "").strip().split("\n")[0]
+    return said[:80] or "(not said)"
+
+
+def main():
+    rows = []
+    for line in (ROOT / "constraints.txt").read_text().splitlines():
+        found = re.fullmatch(r"([A-Za-z0-9_.-]+)==([^ ;]+).*", line)
+        if found:
+            rows.append(f"| {found[1]} | {found[2]} | {licence(found[1])} |")
+    (ROOT / "docs" / "licences.md").write_text(HEAD + "\n".join(rows) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
