@@ -6,12 +6,14 @@ python scripts/make_licences.py
 import importlib.metadata
 import re
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 HEAD = """# Licences of what is installed
 
-graphheat itself is under the Apache License 2.0. This table has every package that `constraints.txt`
-pins, for the package and its tests, by what its metadata says; `scripts/make_licences.py` writes it.
+graphheat itself is under the Apache License 2.0. This table has every package that
+`constraints.txt` pins, for the package and its tests, by what its metadata says;
+`scripts/make_licences.py` writes it. gensim (LGPL) is in the extra `paper` alone.
 
 | package | version | licence |
 | --- | --- | --- |
@@ -21,7 +23,7 @@ pins, for the package and its tests, by what its metadata says; `scripts/make_li
 def licence(package):
     """Return the licence of an installed package in a few words."""
     try:
-        facts = importlib.metadata.metadata(package)
+        facts: Any = importlib.metadata.metadata(package)
     except importlib.metadata.PackageNotFoundError:
         return "(not installed here)"
     said = facts.get("License-Expression")
@@ -36,6 +38,7 @@ def licence(package):
 
 
 def main():
+    """Write the table."""
     rows = []
     for line in (ROOT / "constraints.txt").read_text().splitlines():
         found = re.fullmatch(r"([A-Za-z0-9_.-]+)==([^ ;]+).*", line)

@@ -66,10 +66,10 @@ def test_edges_between_fractions_and_far_away():
 def test_what_is_no_graph_and_no_path():
     for odd in (None, PATH, "g.npz"):
         refusal(graphheat.fit, odd)
-    for odd in (None, 7, b"g.npz"):
-        refusal(read_npz, odd)
-        refusal(write_npz, Graph.from_scipy(PATH), odd)
-        refusal(graphheat.load_run, odd)
+    for path in (None, 7, b"g.npz"):
+        refusal(read_npz, path)
+        refusal(write_npz, Graph.from_scipy(PATH), path)
+        refusal(graphheat.load_run, path)
 
 
 @pytest.mark.parametrize("node", [True, [0], {}, 1.5, "1_0"])
