@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format fuzz bench data chromium frontend clean
+.PHONY: demo test lint format fuzz locked bench data chromium frontend clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)
@@ -55,6 +55,14 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,paper]'
 	touch $@
+
+# The same set-up, but only from files whose hashes are recorded; torch, whose builds differ between
+# machines, by its version alone.
+locked:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,paper]'
+	touch $(READY)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
