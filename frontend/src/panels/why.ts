@@ -108,7 +108,8 @@ export class WhyPanel {
       "div",
       {},
       h("table", { class: "list reasons" },
-        h("caption", {}, "Contributions of the sources' features to the logits of the two most probable classes"),
+        h("caption", {}, (reasons.features ? "Contributions of the sources' features" : "Contributions of labelled nodes, by their heat,") +
+          " to the logits of the two most probable classes"),
         h("thead", {}, h("tr", {},
           h("th", { scope: "col" }, "source"),
           h("th", { scope: "col" }, "hops"),
