@@ -121,7 +121,6 @@ class HeatRows:
             return RowsOf(units, np.ones(len(nodes)), 0.0)
         tol = self.tolerance(s, nodes)
         push = self._push.retimed(s, tol)
-        roots = np.sqrt(self._ranks.degrees)
         columns, values, counts, kept = [], [], [], []
         for a in range(0, len(nodes), STRIP):
             found = push.rows(nodes[a : a + STRIP])[0]
@@ -132,7 +131,8 @@ class HeatRows:
                     largest = np.sort(np.argpartition(-heat, TOP)[:TOP])
                     heat, at = heat[largest], at[largest]
                 places = self._ranks.rank[at]
-                share = float(heat @ roots[places]) / float(roots[self._ranks.rank[node]])
+                ratio = self._ranks.degrees[places] / self._ranks.degrees[self._ranks.rank[node]]
+                share = float(heat @ np.sqrt(ratio))
                 columns.append(at)
                 values.append(heat / heat.sum())
                 counts.append(len(at))

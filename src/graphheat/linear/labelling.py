@@ -21,18 +21,15 @@ from graphheat.heat.operand import MappedOperand
 from graphheat.heat.series import DOUBLE, SINGLE, HeatSeries, heat_series
 from graphheat.io.atomic import replacing
 from graphheat.linear.diffusion import SELF_LOOPS, beside
-from graphheat.linear.grid import sharpness_of
+from graphheat.linear.labelling_time import choose_time, longer_times
 from graphheat.linear.linear_run import REACHED
 from graphheat.linear.narrow_model import NarrowModel
 from graphheat.linear.row_diffusion import SPREAD_TOL, ScaledFeatures
 from graphheat.memory import available_memory
 from graphheat.progress import Progress
 
-MOST_JUDGES = 2000
 ROOM = 0.6  # of the memory that is left, which panels may take
 
-LONGEST, LONGER = 12.0, 2.0  # times that are tried beyond that of the training rows
-LEAST_JUDGES = 20  # validation labels below which training labels judge
 
 # Gives the columns of a slice in the rows first … last, shape (last − first, columns).
 Fill = Callable[[int, int, slice], NDArray[Any]]
@@ -104,7 +101,7 @@ def label_nodes(
         block[:, width + 1] = taught[first:last]
         return block[:, part]
 
-    times = [model.s, *(t for t in _longer(model.s) if longer)]
+    times = [model.s, *(t for t in longer_times(model.s) if longer)]
     heat: Heat = (diffuse or in_panels)(
         graph, columns, width + 2, series_of(graph, times), out=out, threads=threads,
         progress=progress,
@@ -117,7 +114,7 @@ def label_nodes(
             diffused = beside(model.project(features[rows]), diffused, model.self_weight)
         return model.logits(diffused.astype(np.float64))
 
-    best, sharpness, note = _chosen(graph, split, times, logits)
+    best, sharpness, note = choose_time(graph.labels, split, times, logits)
     shape = graph.n, len(graph.classes)
     probabilities: Any = (
         np.empty(shape, dtype=np.float32)
@@ -136,41 +133,11 @@ def label_nodes(
     return Labels(probabilities, reached, model.retimed(times[best], sharpness), note)
 
 
-def _longer(s: float) -> list[float]:
-    times = []
-    while 0 < s * LONGER <= LONGEST:
-        s *= LONGER
-        times.append(s)
-    return times
-
-
 def series_of(graph: DiskGraph, times: list[float]) -> list[HeatSeries]:
     """Return the series of several times, in the precision that all of them can have."""
     made = [heat_series(t, SPREAD_TOL, graph.longest_row + 1) for t in times]
     single = all(each.dtype == SINGLE or each.order == 0 for each in made)
     return [replace(each, dtype=SINGLE if single else DOUBLE) for each in made]
-
-
-def _chosen(
-    graph: DiskGraph,
-    split: Split,
-    times: list[float],
-    logits: Callable[[Any, int], NDArray[np.float64]],
-) -> tuple[int, float, str]:
-    """Return the time by which labels are most likely, and what its logits are multiplied by."""
-    if len(times) == 1:
-        return 0, 1.0, ""
-    by_val = len(split.val) >= LEAST_JUDGES
-    judges = np.sort(split.val if by_val else split.train)
-    if len(judges) > MOST_JUDGES:
-        judges = np.sort(np.random.default_rng(0).choice(judges, MOST_JUDGES, replace=False))
-    codes = np.asarray(graph.labels[judges], dtype=np.int64)
-    scored = [sharpness_of(logits(judges, e), codes) for e in range(len(times))]
-    best = int(np.argmin([loss for _, loss in scored]))
-    which = "validation" if by_val else "training"
-    tried = ", ".join(f"{t:g}" for t in times)
-    note = f"Of s = {tried}, {times[best]:g} makes the {which} labels most likely."
-    return best, scored[best][0], note
 
 
 def in_panels(

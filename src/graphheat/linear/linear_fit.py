@@ -29,6 +29,7 @@ from graphheat.linear.grid import (
     search_grid,
     sharpness_of,
 )
+from graphheat.linear.labelling_time import choose_time, longer_times
 from graphheat.linear.linear_run import REACHED, LinearRun, LinearSettings
 from graphheat.linear.ridge import Spectrum, one_hot
 from graphheat.linear.row_diffusion import RowDiffusion, is_large, row_diffusions, sampled_rows
@@ -202,9 +203,61 @@ def learn(task: Task, search: GridSearch) -> Learned:
 
 def _fitted(task: Task, search: GridSearch, notes: tuple[str, ...]) -> LinearRun:
     """Return the run of the candidate that is chosen in ``search``."""
-    graph, found = task.graph, learn(task, search)
-    diffusion, s, bias, absent = found.diffusion, found.s, found.bias, found.absent
+    found = learn(task, search)
+    diffusion, s, bias = found.diffusion, found.s, found.bias
+    if isinstance(diffusion, RowDiffusion) and task.settings.s == "auto":
+        return _fitted_large(task, search, found, diffusion, notes)
     logits = diffusion.spread(np.asarray(diffusion.features @ found.weights), s) + bias
+    return _run(task, search, found, logits, notes)
+
+
+def _fitted_large(
+    task: Task, search: GridSearch, found: Learned, diffusion: RowDiffusion, notes: tuple[str, ...]
+) -> LinearRun:
+    """Label all nodes at the time that labels choose; see :mod:`~graphheat.linear.labelling_time`.
+
+    Everything is computed as :class:`~graphheat.linear.linear_run.LinearRun` says it is.
+    """
+    times = [found.s, *longer_times(found.s)]
+    projected = np.asarray(diffusion.features @ found.weights)
+    spread = diffusion.spreads(projected, times)
+
+    def logits(rows: Any, e: int) -> Array:
+        part: Array = (spread[e][rows] + found.bias)[:, task.present]
+        return part
+
+    codes = np.full(task.graph.n, -1, dtype=np.int64)
+    codes[task.graph.labels >= 0] = np.searchsorted(
+        task.present, task.graph.labels[task.graph.labels >= 0]
+    )
+    best, sharpness, note = choose_time(codes, _known(task), times, logits)
+    chosen = replace(
+        found, s=times[best], weights=found.weights * sharpness, bias=found.bias * sharpness,
+        duals=found.duals * sharpness, left_out=found.left_out * sharpness,
+    )  # fmt: skip
+    told = (
+        f"Trained from rows that account for {100 * diffusion.kept.get(found.s, 1.0):.0f} % of "
+        f"the heat at s = {found.s:g}."
+    )
+    every = (spread[best] + found.bias) * sharpness
+    return _run(task, search, chosen, every, (*notes, told, *([note] * bool(note))))
+
+
+def _known(task: Task) -> Split:
+    """Return the split without labels of classes that no training label has."""
+    parts = {
+        name: nodes[np.isin(task.graph.labels[nodes], task.present)]
+        for name, nodes in task.split.parts.items()
+        if name in ("train", "val")
+    }
+    return Split(task.split.n, parts)
+
+
+def _run(
+    task: Task, search: GridSearch, found: Learned, logits: Array, notes: tuple[str, ...]
+) -> LinearRun:
+    graph, diffusion, s = task.graph, found.diffusion, found.s
+    bias, absent = found.bias, found.absent
     bias[absent] = logits[:, task.present].min() - ABSENT
     logits[:, absent] = bias[absent]
     found.left_out[:, absent] = bias[absent]

@@ -7,7 +7,7 @@ as there are classes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -149,9 +149,15 @@ class RowDiffusion(Diffusion):
 
     def spread(self, block: NDArray[Any], s: float) -> Array:
         """Return the diffused columns, shape (n, k)."""
+        return self.spreads(block, [s])[0]
+
+    def spreads(self, block: NDArray[Any], times: Sequence[float]) -> list[Array]:
+        """Return the same for several times, from one basis."""
         with_ones = np.column_stack([block, np.ones(len(block))]).astype(np.float32)
-        heat = self._kernel(s, SPREAD_TOL).apply(with_ones)
-        return beside(block, heat[:, :-1] / heat[:, -1:], self.self_weight).astype(np.float64)
+        return [
+            beside(block, heat[:, :-1] / heat[:, -1:], self.self_weight).astype(np.float64)
+            for heat in self._kernel(0.0, SPREAD_TOL).sweep(with_ones, times)
+        ]
 
     def heat_from(self, nodes: NDArray[np.int64], s: float) -> Array:
         """Return the heat that arrives at each node from ``nodes``, 1 at each, shape (n,)."""

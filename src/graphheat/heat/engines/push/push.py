@@ -86,6 +86,8 @@ class Push:
         ``"paper"``: a node without edges keeps e^{-s} of its heat; ``"keep"``: all of it.
     threads
         Threads for many rows. The result does not depend on it.
+    longest_row
+        The largest number of edges of a node, where it is known.
 
     Attributes
     ----------
@@ -123,6 +125,7 @@ class Push:
         self_loops: float = 0.0,
         isolated: Isolated = "paper",
         threads: int = 1,
+        longest_row: int | None = None,
     ) -> None:
         self.s, self.tol, self.threads = float(s), float(tol), threads
         self.dtype = np.dtype(np.float32 if tol >= 1e-6 else np.float64)
@@ -132,7 +135,8 @@ class Push:
         self._levels = levels(self.s)
         self._isolated = isolated
         self._alone = math.exp(-self.s) if isolated == "paper" else 1.0
-        self.rounding = rounding(self.s, self._graph.longest_row)
+        self._longest_row = self._graph.longest_row if longest_row is None else longest_row
+        self.rounding = rounding(self.s, self._longest_row)
         if self.rounding > tol / 2:
             raise ParameterError(
                 f"The 'tol' parameter of Push must be at least {2 * self.rounding:.1e} for "
@@ -146,7 +150,10 @@ class Push:
 
     def retimed(self, s: float, tol: float) -> Push:
         """Return the same for another time and accuracy; workspaces are shared."""
-        other = Push(self._graph, s, tol, isolated=self._isolated, threads=self.threads)
+        other = Push(
+            self._graph, s, tol, isolated=self._isolated, threads=self.threads,
+            longest_row=self._longest_row,
+        )  # fmt: skip
         other._idle, other._lock = self._idle, self._lock
         return other
 
