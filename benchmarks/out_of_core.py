@@ -296,9 +296,8 @@ def main() -> None:
         told = [(r["nodes"], r[name]) for r in rows if name in r]
         if len(told) > 1:
             x, y = np.log(np.array(told, dtype=float)).T
-            exponents[f"growth of {name.split(',')[0].removesuffix(' s')}"] = round(
-                float(np.polyfit(x, y, 1)[0]), 2
-            )
+            grown = name.removesuffix(" s").removesuffix(", processor")
+            exponents[f"growth of {grown}"] = round(float(np.polyfit(x, y, 1)[0]), 2)
     report("out_of_core", rows, limit="ulimit -d 6 GB", **exponents)
     assert RESULTS.is_dir()
 

@@ -77,6 +77,27 @@ ABOUT = {
     "train_step": "**A training step's product**, 16 columns, forward and backward.",
     "scale": "**Growth**: a row by push (after hk-relax; median of 50), 64 columns, an implicit "
     "training epoch (32 features, 16 hidden units). Memory is what the peak grows by.",
+    "out_of_core": "**Larger than memory**: block models of mean degree 20 (ten classes, homophily "
+    "0.7, 64 features, 50 labels per class), from Parquet with string ids to a "
+    "label for every node, each step a process under `ulimit -d` of 6 GB (private "
+    "writable memory; mapped files do not count). Seconds are those of a machine "
+    "that other work kept busy (load 8 to 12 on two cores); *processor* counts what "
+    "the process itself used. *reference*: belief propagation with the true "
+    "parameters over two hops. *labelling in memory*: the same with edges and "
+    "features as arrays, without a limit.",
+    "disk_equality": "**com-Youtube on disk** (1.13 million nodes, a hub of 28,754 neighbours) "
+    "against the same graph in memory by the scipy engine; *difference* of `apply` "
+    "is relative to a column's length.",
+    "bandwidth": "**64 columns on a million nodes and five million edges**, the same recurrence "
+    "to the same order, interleaved; times ours.",
+    "cluster": "**A Dask cluster** of worker processes of one thread on one machine; *told* is "
+    "what the interrupted command said.",
+    "rows_accuracy": "**Learning from rows** beside learning from all diffused features: the "
+    "linear "
+    "recipe on the graphs of *suite*, regime *a*.",
+    "on_paper": "**On paper**: `plan` for graphs that are not here, by rates that were measured "
+    "on a busy machine. The host graph of Common Crawl (335.3 million hosts, 2.7 "
+    "billion edges) needs more memory per machine than 24 GB.",
     "explorer": "**The explorer's pages** in Chromium, WebGL in software; Pubmed's page is that of "
     "the graph alone.",
     "prediction_sets": "**Prediction sets**: validation and test nodes of the public split halved "

@@ -22,10 +22,10 @@ from graphheat.memory import available_memory
 
 Where = Literal["memory", "disk", "cluster"]
 
-GATHER = 2.0e9  # bytes per second and thread of panel rows that a product reads
+GATHER = 1.2e9  # bytes per second and thread of panel rows that a product reads
 STREAM = 0.8e9  # bytes per second from a disk, and of features through a product with weights
 NETWORK = 0.1e9  # bytes per second and machine from storage that workers share
-EDGES = 3.0e7  # edges per second that a push goes over
+EDGES = 5.0e6  # edges per second that a push goes over
 TIMES = 6  # that training tries
 GRAPH_BYTES = 12  # of an entry in memory: index and weight
 ROOM = 0.8  # of the memory that is left, which may be planned with
