@@ -115,25 +115,36 @@ def fit(n: int, folder: Path) -> dict[str, Any]:
 
     graph = DiskGraph.open(folder / "big.graph")
     split = graph.completed_split(0, hold_out=False)
-    started, processor = time.perf_counter(), time.process_time()
+    started = time.perf_counter()
     trained = train_linear(graph, split, LinearSettings(), threads=1)
-    training, processor = time.perf_counter() - started, time.process_time() - processor
+    training = time.perf_counter() - started
     out = folder / "run"
     out.mkdir(exist_ok=True)
-    started, worked = time.perf_counter(), time.process_time()
+    started = time.perf_counter()
     found = label_nodes(graph, trained.model, split, out=out, threads=2)
     labelling = time.perf_counter() - started
     codes = np.asarray(graph.labels)
     right = found.probabilities[split.test].argmax(axis=1) == codes[split.test]
     return {
         "training s": round(training, 1),
-        "training, processor s": round(processor, 1),
         "labelling s": round(labelling, 1),
-        "labelling, processor s": round(time.process_time() - worked, 1),
         "s": found.model.s,
         "heat kept %": round(100 * trained.kept, 1),
         "test %": round(100 * float(right.mean()), 2),
     }
+
+
+def train(n: int, folder: Path) -> dict[str, Any]:
+    """Train alone, counted by the processor: other work on the machine plays a smaller part."""
+    from graphheat.disk import DiskGraph
+    from graphheat.linear.linear_run import LinearSettings
+    from graphheat.recipes.disk_fit import train_linear
+
+    graph = DiskGraph.open(folder / "big.graph")
+    split = graph.completed_split(0, hold_out=False)
+    started = time.process_time()
+    train_linear(graph, split, LinearSettings(), threads=1)
+    return {"training, processor s": round(time.process_time() - started, 1)}
 
 
 def stream(n: int, folder: Path) -> dict[str, Any]:
@@ -243,7 +254,7 @@ def memory(n: int, folder: Path) -> dict[str, Any]:
 
 STEPS = {
     each.__name__: each
-    for each in (generate, ingest, fit, stream, one_node, eight, reference, memory)
+    for each in (generate, ingest, fit, train, stream, one_node, eight, reference, memory)
 }
 UNLIMITED = ("generate", "reference", "memory")
 
@@ -292,7 +303,7 @@ def main() -> None:
             print(step, n, done.stdout.strip(), file=sys.stderr, flush=True)
         rows.append({k: v for k, v in row.items() if k != "done"})
     exponents = {}
-    for name in ("apply 8 s", "training, processor s", "labelling, processor s"):
+    for name in ("apply 8 s", "training, processor s", "labelling s"):
         told = [(r["nodes"], r[name]) for r in rows if name in r]
         if len(told) > 1:
             x, y = np.log(np.array(told, dtype=float)).T

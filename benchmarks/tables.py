@@ -86,7 +86,7 @@ ABOUT = {
     "parameters over two hops. *labelling in memory*: the same with edges and "
     "features as arrays, without a limit.",
     "disk_equality": "**com-Youtube on disk** (1.13 million nodes, a hub of 28,754 neighbours) "
-    "against the same graph in memory by the scipy engine; *difference* of `apply` "
+    "against the same graph in memory; *difference* of `apply` "
     "is relative to a column's length.",
     "bandwidth": "**64 columns on a million nodes and five million edges**, the same recurrence "
     "to the same order, interleaved; times ours.",
