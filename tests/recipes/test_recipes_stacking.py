@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.special import log_softmax, softmax
 
+from graphheat.calibration.temperature import fit_log_scale
 from graphheat.recipes import stacking
 from graphheat.recipes.stacking import DEVIATION, LEAST_WEIGHT, stacked_weights
 
@@ -58,13 +59,15 @@ def test_the_loss_is_convex(monkeypatch):
 
 
 def test_no_other_weights_are_better():
-    found = stacked_weights(STAGES, CODES, PRIOR)
+    codes = RANDOM.integers(0, 3, 2000)
+    stages = [stage(codes, skill) for skill in (1.0, 2.0, 3.0)]
+    found = stacked_weights(stages, codes, PRIOR)
 
     def loss(w):
-        logs = sum(weight * np.log(p) for weight, p in zip(w, STAGES, strict=True))
-        return -log_softmax(logs, axis=1)[np.arange(120), CODES].mean()
+        logs = sum(weight * np.log(p) for weight, p in zip(w, stages, strict=True))
+        return -log_softmax(logs, axis=1)[np.arange(2000), codes].mean()
 
-    # With 120 labels the prior moves weights, but hardly the loss.
+    # With 2,000 labels the prior moves weights, but hardly the loss.
     for _ in range(200):
         other = np.maximum(found + RANDOM.normal(scale=0.3, size=3), 0)
         assert loss(found) <= loss(other) + 0.01
@@ -79,10 +82,14 @@ def test_a_stage_that_knows_nothing_counts_for_next_to_nothing():
 
 
 def test_few_labels_leave_the_prior():
-    found = stacked_weights([stage(CODES[:2], 2.0), stage(CODES[:2], 2.0)], CODES[:2], HALVES)
-    calibrated = found / found.sum()
-    assert (calibrated > LEAST_WEIGHT).all()
-    assert np.abs(calibrated - 0.5).max() < DEVIATION
+    stages = [stage(CODES[:2], 2.0), stage(CODES[:2], 2.0)]
+    found = stacked_weights(stages, CODES[:2], HALVES)
+    sharpness = [
+        np.exp(fit_log_scale(np.log(p), CODES[:2], bounds=(-3.0, 3.0), accuracy=1e-3).log_scale)
+        for p in stages
+    ]
+    assert (found > LEAST_WEIGHT).all()
+    assert np.abs(found / sharpness - 0.5).max() < DEVIATION
 
 
 def test_two_stages_that_say_the_same_share_the_weight():

@@ -12,29 +12,33 @@ from graphheat.datasets import block_model
 from graphheat.errors import CheckpointError, GraphError, ParameterError
 from graphheat.graph import Graph
 from graphheat.nn import GraphHeat
-from graphheat.recipes.ensemble_recipe import BASE, MEMBERS, deal_folds
+from graphheat.recipes.ensemble_recipe import BASE, FOLDS, MEMBERS
 from graphheat.runs import checkpoint
 from graphheat.training import NetworkRun, loop
-from graphheat.training.ensemble import prepare_ensemble, train_ensemble
+from graphheat.training.ensemble import _label_weights, prepare_ensemble, train_ensemble
 
 GRAPH = block_model(90, 3, features=8, labels_per_class=6, seed=0)
 TRAIN = np.sort(GRAPH.split["train"])
-FOLDS = np.arange(len(TRAIN)) % MEMBERS
-PRIOR = np.full(3, 1 / 3)
+DEALT = np.arange(len(TRAIN)) % FOLDS
+IGNORANT = np.full((1, GRAPH.n, 3), 1 / 3)  # a teacher that knows nothing
 SETTINGS = BASE.changed({"s": 2.0, "scaling": "standard", "max_epochs": 8})
 
 
-def trained(graph=GRAPH, *, settings=SETTINGS, seed=0, prior=PRIOR, **options):
+def trained(graph=GRAPH, *, settings=SETTINGS, seed=0, teachers=IGNORANT, **options):
     split = graph.with_split(train=TRAIN, test=GRAPH.split["test"]).completed_split(
         0, hold_out=False
     )
+    if "folds" in options:
+        teachers = np.repeat(teachers, 1 + FOLDS, axis=0)
     prepared = prepare_ensemble(graph, settings, threads=1)
-    return train_ensemble(prepared, split, seed, members=MEMBERS, prior=prior, threads=1, **options)
+    return train_ensemble(
+        prepared, split, seed, members=MEMBERS, teachers=teachers, threads=1, **options
+    )
 
 
 @cache
 def folded():
-    return trained(folds=FOLDS)
+    return trained(folds=DEALT)
 
 
 def relabelled(position, *, code=None):
@@ -51,43 +55,26 @@ def relabelled(position, *, code=None):
 
 
 @pytest.mark.parametrize("position", [0, 5])
-def test_a_member_learns_nothing_from_the_labels_of_its_own_fold(position):
-    other = trained(relabelled(position), folds=FOLDS)
-    for member in range(MEMBERS):
-        one, two = folded().parts[member], other.parts[member]
-        same = all(np.array_equal(one.weights[name], two.weights[name]) for name in one.weights)
-        assert same == (member == FOLDS[position])
+def test_an_out_of_fold_prediction_has_learned_nothing_from_the_labels_of_its_fold(position):
+    other = trained(relabelled(position), folds=DEALT)
+    same = (folded().out_of_fold == other.out_of_fold).all(axis=1)
+    assert np.array_equal(same, DEALT[position] == DEALT)
 
 
-def test_out_of_fold_predictions_are_those_of_the_member_that_has_not_seen_the_label():
+def test_those_that_answer_have_seen_all_labels():
     run = folded()
-    for position, fold in enumerate(FOLDS):
-        expected = run.parts[fold].probabilities[TRAIN[position]]
-        assert np.array_equal(run.out_of_fold[position], expected)
+    for position in (0, 5):
+        other = trained(relabelled(position), folds=DEALT)
+        for one, two in zip(run.parts, other.parts, strict=True):
+            assert not np.array_equal(one.weights["first.weight"], two.weights["first.weight"])
     assert trained().out_of_fold is None
 
 
-def test_a_label_without_a_fold_is_seen_by_all_and_has_no_such_prediction():
-    folds = FOLDS.copy()
+def test_a_label_without_a_fold_has_no_such_prediction():
+    folds = DEALT.copy()
     folds[3] = -1
     run = trained(folds=folds)
     assert np.isnan(run.out_of_fold).all(axis=1).tolist() == (folds < 0).tolist()
-    other = trained(relabelled(3), folds=folds)
-    for one, two in zip(run.parts, other.parts, strict=True):
-        assert not np.array_equal(one.weights["first.weight"], two.weights["first.weight"])
-
-
-def test_folds_leave_every_class_a_label():
-    codes = np.array([0, 1, 1, 2, 2, 2, 2, 2, 2, 2])
-    folds = deal_folds(codes, 4, seed=0)
-    assert folds[0] == -1 and set(folds[1:]) == {0, 1, 2, 3}
-    for fold in range(4):
-        assert set(codes[folds != fold]) == {0, 1, 2}
-    counts = np.bincount(folds[1:])
-    assert counts.max() - counts.min() <= 1
-    assert np.array_equal(folds, deal_folds(codes, 4, seed=0))
-    assert deal_folds(np.array([0, 1, 2]), 4, seed=0) is None
-    assert deal_folds(np.array([0, 0, 1]), 4, seed=0) is None
 
 
 def test_validation_labels_play_no_part_in_training():
@@ -128,18 +115,9 @@ def test_members_differ_and_count_alike():
     assert not any(np.array_equal(first[0], other) for other in first[1:])
 
 
-def test_a_member_is_trained_as_it_would_be_alone():
-    # Members share products, not weights: none of the others' labels move it.
-    run, other = folded(), trained(folds=np.where(FOLDS == 2, -1, FOLDS))
-    for member in (0, 1, 3):
-        weights = run.parts[member].weights
-        for name, weight in weights.items():
-            assert np.array_equal(weight, other.parts[member].weights[name])
-
-
 def test_they_learn():
     settings = SETTINGS.changed({"max_epochs": 60})
-    run = trained(folds=FOLDS, settings=settings)
+    run = trained(folds=DEALT, settings=settings)
     assert run.test_accuracy > 0.8
     right = run.out_of_fold.argmax(axis=1) == GRAPH.labels[TRAIN]
     assert right.mean() > 0.7
@@ -162,35 +140,61 @@ def test_sparse_and_dense_features_are_trained_alike():
     np.testing.assert_allclose(runs[0].probabilities, runs[1].probabilities, atol=1e-3)
 
 
-# ------------------------------------------------------------------ labels and alignment
+# ------------------------------------------------------------------ classes, alignment, teachers
 
 
-def test_weights_of_labels_are_those_of_the_loss():
-    plain, doubled = trained(), trained(label_weights=np.full(len(TRAIN), 2.0))
-    np.testing.assert_allclose(plain.probabilities, doubled.probabilities, atol=1e-6)
-    weights = np.where(GRAPH.labels[TRAIN] == 0, 10.0, 1.0)
-    settings = SETTINGS.changed({"max_epochs": 25})
-    plain, uneven = (
-        trained(settings=settings, label_weights=each) for each in (np.ones(len(TRAIN)), weights)
-    )
-    assert uneven.probabilities[:, 0].mean() > plain.probabilities[:, 0].mean()
+def test_labels_of_rare_classes_count_for_more_where_labels_are_few():
+    few = _label_weights(np.array([0] * 9 + [1]), classes=2)
+    np.testing.assert_allclose(few[-1] / few[0], 5.0)  # (1 + 9) / (1 + 1)
+    many = _label_weights(np.array([0] * 9000 + [1] * 1000), classes=2)
+    assert many[-1] / many[0] < 1.01
 
 
 def test_views_are_drawn_to_the_shares_that_are_expected():
     settings = SETTINGS.changed({"max_epochs": 40, "consistency": 1.0, "warmup": 1})
     few, many = (
-        trained(settings=settings, prior=np.array(prior)).probabilities[:, 0].mean()
-        for prior in ((0.1, 0.45, 0.45), (0.8, 0.1, 0.1))
+        trained(settings=settings, teachers=np.tile(shares, (1, GRAPH.n, 1)))
+        .probabilities[:, 0]
+        .mean()
+        for shares in ((0.1, 0.45, 0.45), (0.8, 0.1, 0.1))
     )
     assert many > few + 0.02
+
+
+def test_a_teacher_is_followed_where_labels_say_nothing():
+    """Neighbours and features tell nothing here; what a teacher knows of the nodes is kept."""
+    random = np.random.default_rng(0)
+    graph = block_model(200, 3, homophily=1 / 3, features=200, feature_strength=0.1, seed=1)
+    teacher = np.full((1, graph.n, 3), 0.1)
+    teacher[0, np.arange(graph.n), graph.labels] = 0.8
+    shuffled = random.permutation(teacher, axis=1)
+    settings = BASE.changed({"s": 1.0, "scaling": "standard", "drop_nodes": 0.0, "max_epochs": 40})
+    split = graph.completed_split(0, hold_out=False)
+    right, wrong = (
+        train_ensemble(
+            prepare_ensemble(graph, settings), split, 0, members=2, teachers=each, threads=1
+        ).test_accuracy
+        for each in (teacher, shuffled)
+    )
+    assert right > wrong + 0.1
+
+
+def test_features_of_any_size_are_trained_alike():
+    larger = Graph.from_scipy(
+        GRAPH.adjacency, 1000 * GRAPH.features, GRAPH.labels, classes=GRAPH.classes,
+        split=GRAPH.split,
+    )  # fmt: skip
+    settings = SETTINGS.changed({"scaling": "none"})
+    one, two = trained(settings=settings), trained(larger, settings=settings)
+    np.testing.assert_allclose(one.probabilities, two.probabilities, atol=1e-4)
 
 
 # ------------------------------------------------------------------ chance, interruption, mistakes
 
 
 def test_a_seed_decides_the_run():
-    assert np.array_equal(trained(folds=FOLDS).probabilities, folded().probabilities)
-    other = trained(folds=FOLDS, seed=1)
+    assert np.array_equal(trained(folds=DEALT).probabilities, folded().probabilities)
+    other = trained(folds=DEALT, seed=1)
     assert not np.array_equal(other.probabilities, folded().probabilities)
 
 
@@ -207,12 +211,12 @@ def test_an_interrupted_ensemble_goes_on_to_the_same_end(monkeypatch, tmp_path, 
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        trained(folds=FOLDS, save=save, progress=stop)
+        trained(folds=DEALT, save=save, progress=stop)
     header, arrays = checkpoint.read(path)
     assert header["epoch"] == after
     seen = []
     resumed = trained(
-        folds=FOLDS, saved=(header, arrays), progress=lambda done, *_: seen.append(done)
+        folds=DEALT, saved=(header, arrays), progress=lambda done, *_: seen.append(done)
     )
     assert seen == list(range(after + 1, 9))
     assert np.array_equal(resumed.probabilities, folded().probabilities)
@@ -230,7 +234,7 @@ def test_a_state_of_another_network_is_refused(monkeypatch):
 
 
 def test_a_deadline_stops_it_after_an_epoch():
-    run = trained(folds=FOLDS, deadline=0.0)
+    run = trained(folds=DEALT, deadline=0.0)
     assert run.best_epoch == 1
     assert np.isfinite(run.probabilities).all()
 

@@ -264,6 +264,28 @@ def fit_spreading(
     )
 
 
+def spread_without_folds(
+    graph: Graph, run: SpreadingRun, folds: NDArray[np.int64], threads: int | None = None
+) -> Array:
+    """Return what is said of each training node by the labels of other folds, shape (m, c).
+
+    ``folds`` are those of the training nodes in rising order, shape (m,); nodes without one, −1,
+    have rows of NaN.
+    """
+    train, classes = np.sort(run.split.train), len(run.classes)
+    truth = one_hot(graph.labels[train], classes)
+    count = int(folds.max()) + 1
+    columns = np.zeros((graph.n, count, classes))
+    columns[train] = truth[:, None] * (folds[:, None] != np.arange(count))[:, :, None]
+    kernel = spreading_kernel(graph, run.s, threads)
+    heat = np.asarray(kernel.apply(columns.reshape(graph.n, -1)), dtype=np.float64)[train]
+    dealt = np.flatnonzero(folds >= 0)
+    found = np.full((len(train), classes), np.nan)
+    own = heat.reshape(len(train), count, classes)[dealt, folds[dealt]]
+    found[dealt] = softmax(run.logits_of(own), axis=1)
+    return found
+
+
 def left_out_heat(
     graph: Graph,
     train: NDArray[np.int64],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any
@@ -16,9 +16,15 @@ from graphheat.checks import check_flag, check_number
 from graphheat.graph import Graph
 from graphheat.linear import grid, spreading
 from graphheat.linear.averaged import fit_averaged
-from graphheat.linear.spreading import SpreadingSettings, fit_spreading
+from graphheat.linear.spreading import (
+    SpreadingRun,
+    SpreadingSettings,
+    fit_spreading,
+    spread_without_folds,
+)
 from graphheat.progress import Progress, tell
-from graphheat.recipes.ensemble_recipe import EnsembleSettings, fit_ensemble
+from graphheat.recipes.ensemble_recipe import FOLDS, MEMBERS, EnsembleSettings, fit_ensemble
+from graphheat.recipes.folds import Teaching
 from graphheat.recipes.memory_plan import check_fit_memory
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
 from graphheat.recipes.stacking import stacked_weights
@@ -26,8 +32,8 @@ from graphheat.runs import Run
 from graphheat.runs.combined_run import LEAST, CombinedRun, Stage
 from graphheat.suitability import warnings_of
 
-# What stages are expected to count for where labels cannot tell: networks as much as linear models.
-EXPECTED = {"spreading": 0.0, "linear": 0.5, "ensemble": 0.5}
+# What stages are expected to count for where labels cannot tell.
+EXPECTED = {"spreading": 0.0, "linear": 0.3, "ensemble": 0.7}
 INTERRUPTED = "Interrupted: the answer is that of the stages so far; --resume goes on."
 ALONE = 1.0  # of a stage that there is no other beside
 HEAVY = 1.5e11  # multiply-adds of all epochs beyond which networks are left to those who ask
@@ -195,11 +201,16 @@ class _Answer:
             )
             return
         budget = self.settings.budget
+        teaching = Teaching.by(
+            linear, self.graph, self.split, FOLDS, self.seed, self.prepared.threads
+        )
+        self._judge_by_folds(teaching)
         run = fit_ensemble(
             self.graph,
             self.split,
             self.settings.ensemble,
             linear,
+            teaching,
             self.seed,
             threads=self.prepared.threads,
             save=self.state.save,
@@ -209,12 +220,29 @@ class _Answer:
         )
         self._add(run)
 
+    def _judge_by_folds(self, teaching: Teaching) -> None:
+        """Judge the stages so far as networks will be: by labels left out a fold at a time.
+
+        Left out one at a time, as they were chosen by, they would be overrated beside networks.
+        """
+        if teaching.folds is None:
+            return
+        train = np.sort(self.split.train)
+        (spread, first), (linear, second) = self.stages
+        assert isinstance(spread, SpreadingRun)
+        by_others = spread_without_folds(self.graph, spread, teaching.folds, self.prepared.threads)
+        self.stages = [
+            (replace(spread, out_of_fold=by_others), first),
+            (replace(linear, out_of_fold=teaching.out_of_fold(train)), second),
+        ]
+
     def _work(self, network: Any) -> float:
         """Return the multiply-adds of all epochs, roughly: heat there and back, and features."""
         features: Any = self.graph.features
-        columns = 4 * network.views * (network.hidden + len(self.graph.classes))
+        members = MEMBERS + (0 if len(self.split.val) else FOLDS)
+        columns = members * network.views * (network.hidden + len(self.graph.classes))
         heat = 4.0 * (self.graph.adjacency.nnz + self.graph.n) * columns * 2
-        width = 4 * 2 * network.hidden
+        width = members * 2 * network.hidden
         entries = features.nnz if hasattr(features, "nnz") else features.size
         return float(network.max_epochs * (heat + 3.0 * entries * width))
 

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphheat.checks import MAX_S, check_choice, check_s
 from graphheat.errors import MissingDependencyError, ParameterError
@@ -19,6 +18,7 @@ from graphheat.linear.diffusion import check_features
 from graphheat.linear.linear_run import LinearSettings
 from graphheat.progress import Progress
 from graphheat.recipes.diffusion_time import AUTO
+from graphheat.recipes.folds import Teaching
 from graphheat.recipes.memory_plan import check_fit_memory
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
 from graphheat.runs.checkpoint import Arrays, Header
@@ -26,16 +26,19 @@ from graphheat.runs.combined_run import CombinedRun
 from graphheat.suitability import warnings_of
 from graphheat.training.settings import ConsistencySettings
 
-MEMBERS = 4
+MEMBERS, FOLDS = 3, 4  # networks that answer, and such that judge them where nothing else does
+# L2 per label of a class where a linear model prefers times from LONG on; of shorter times it falls
+# with their cube: where heat tells little, features must be learned from in detail.
+L2, LEAST_L2, LONG = 7.5e-4, 5e-4, 5.0
 LONGEST = 4.0  # s of a layer
 SHORT = 1.0  # s of the linear model up to which heat flows once, and no node is dropped
 BASE = ConsistencySettings(
     recipe="ensemble",
     hidden=16,
     views=2,
-    max_epochs=120,
+    max_epochs=80,
     learning_rate=0.02,
-    warmup=50,
+    warmup=30,
     calibration=0.0,
 )
 
@@ -51,7 +54,8 @@ class EnsembleSettings:
     s
         Diffusion time of a layer; ``"auto"``: half of what a linear model prefers.
     class_weight
-        ``"balanced"``: labels of rare classes count for more, as in scikit-learn; None: all alike.
+        ``"balanced"``: labels of rare classes count for more in the linear model, as in
+        scikit-learn, and so in what networks are aligned to; None: all alike.
     given
         The settings that a user named, which have the last word.
     """
@@ -89,34 +93,21 @@ class EnsembleSettings:
         return LinearSettings(s=min(2 * self.s, MAX_S), class_weight=self.class_weight)
 
     def chosen(self, linear: CombinedRun) -> ConsistencySettings:
-        """Return the members' settings, with s by a linear model where it is open.
+        """Return the members' settings, with s and L2 by a linear model where they are open.
 
         Heat flows once there and twice, layer after layer, here. Where little heat helps, all of it
         flows in each layer, and neighbours cannot stand in for a node whose features are dropped.
         """
-        if self.s != AUTO:
-            return self.network
         best: Any = linear.parts[0]
-        found: dict[str, Any] = {"s": min(best.s / 2, LONGEST)}
-        if best.s <= SHORT:
-            found = {"s": best.s, "drop_nodes": 0.0}
+        train = linear.split.train
+        per_class = len(train) / max(len(np.unique(linear.labels[train])), 1)
+        l2 = L2 * per_class * min(1.0, best.s / LONG) ** 3
+        found: dict[str, Any] = {"l2": max(l2, LEAST_L2)}
+        if self.s == AUTO and best.s <= SHORT:
+            found |= {"s": best.s, "drop_nodes": 0.0}
+        elif self.s == AUTO:
+            found |= {"s": min(best.s / 2, LONGEST)}
         return self.network.changed({**found, **self.given})
-
-
-def deal_folds(codes: NDArray[np.int64], count: int, seed: int) -> NDArray[np.int64] | None:
-    """Deal training nodes to folds, class by class, so that each fold leaves every class a label.
-
-    A class's only label always trains, fold −1. None where fewer nodes than folds can be dealt.
-    """
-    random = np.random.default_rng(seed)
-    folds = np.full(len(codes), -1, dtype=np.int64)
-    dealt = 0
-    for code in np.unique(codes):
-        members = random.permutation(np.flatnonzero(codes == code))
-        if len(members) > 1:
-            folds[members] = (dealt + np.arange(len(members))) % count
-            dealt += len(members)
-    return folds if dealt >= count else None
 
 
 def fit_ensemble(
@@ -124,6 +115,7 @@ def fit_ensemble(
     split: Split,
     settings: EnsembleSettings,
     linear: CombinedRun,
+    teaching: Teaching,
     seed: int,
     *,
     threads: int | None = None,
@@ -136,19 +128,13 @@ def fit_ensemble(
     from graphheat.training.ensemble import prepare_ensemble, train_ensemble
 
     network = settings.chosen(linear)
-    train = np.sort(split.train)
-    codes = graph.labels[train]
-    weights = None
-    if settings.class_weight == "balanced":
-        weights = 1.0 / np.bincount(codes)[codes]
     return train_ensemble(
         prepare_ensemble(graph, network, threads=threads),
         split,
         seed,
         members=MEMBERS,
-        prior=np.asarray(linear.probabilities.mean(axis=0)),
-        folds=None if len(split.val) else deal_folds(codes, MEMBERS, seed),
-        label_weights=weights,
+        teachers=teaching.probabilities,
+        folds=teaching.folds,
         threads=threads,
         save=save,
         saved=saved,
@@ -158,7 +144,7 @@ def fit_ensemble(
 
 
 class EnsembleRecipe(Recipe):
-    """Four small heat networks with consistency regularisation that cannot collapse.
+    """Small heat networks side by side, with consistency regularisation that cannot collapse.
 
     See :mod:`graphheat.training.ensemble`.
     """
@@ -217,6 +203,7 @@ class EnsembleRecipe(Recipe):
             split,
             settings,
             linear,
+            Teaching.by(linear, graph, split, FOLDS, seed, prepared.threads),
             seed,
             threads=prepared.threads,
             save=state.save,

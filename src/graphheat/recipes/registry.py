@@ -54,7 +54,7 @@ def get(name: object) -> Recipe:
             found = resolve(found)
     except MissingDependencyError:
         raise  # it says what is missing
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         extra = "nn" if error.name == "torch" else "paper"
         raise MissingDependencyError(
             f"The {name!r} recipe needs {error.name}: pip install 'graphheat[{extra}]'."

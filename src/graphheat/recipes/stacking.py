@@ -15,7 +15,7 @@ from graphheat.runs.combined_run import LEAST
 
 Array = NDArray[np.float64]
 
-DEVIATION = 0.5  # of a weight from its prior mean
+DEVIATION = 0.2  # of a weight from its prior mean
 LEAST_WEIGHT = 0.02  # below this a stage is left out: it would cost time and explain nothing
 
 
@@ -77,5 +77,6 @@ def stacked_weights(
         method="L-BFGS-B",
         bounds=[(0.0, None)] * len(prior),
     ).x
-    kept = np.where(found < LEAST_WEIGHT * found.sum(), 0.0, found * sharpness)
+    slight = found * np.minimum(sharpness, 1.0) < LEAST_WEIGHT * found.sum()
+    kept = np.where(slight, 0.0, found * sharpness)
     return kept if kept.any() else prior

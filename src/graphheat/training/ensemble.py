@@ -2,14 +2,22 @@
 
 Every member is a :class:`~graphheat.nn.GraphHeat` with consistency regularisation (GRAND's scheme;
 see :mod:`graphheat.training.consistency`). All members go through one diffusion, side by side, so
-that four cost little more than one four times as wide. Three things differ from the single network:
+that three cost little more than one three times as wide. What differs from the single network:
 
+- *A teacher that steps back.* What views are drawn to is, at first, as much what a linear model
+  says of the node as what the views say themselves (the product of both); the linear model's part
+  fades as the network comes to know better. Where neighbours are unlike, views alone would agree on
+  nonsense.
+- *Features of one size.* They are multiplied so that diffused rows are at distance 1 from their
+  mean, and one learning rate and one L2 mean the same on every graph.
+- *Classes count alike* where labels are few, so that rare ones are learned at all; alignment
+  restores their shares.
 - *Alignment.* Before the views' mean is sharpened, it is multiplied class by class by the share
   that a linear model expects of the class, divided by the share that the member gives it now
   (distribution alignment, as ReMixMatch has it); from ten labels per class on by a root of that.
   Without this, a few unbalanced labels make views agree on the largest class.
-- *Folds.* Without validation labels each member leaves out a fold of the training labels: of these
-  it gives honest predictions, and together the members have seen every label.
+- *Folds.* Without validation labels there are further members, each of which, as its teacher,
+  leaves out a fold of the training labels. They give honest predictions of these, and no others.
 - *Rough products.* Training diffuses to 1e-2 in place of 1e-5: dropout is coarser by far.
   Predictions are made to full accuracy.
 
@@ -17,31 +25,33 @@ References
 ----------
 W. Feng, J. Zhang, Y. Dong et al.: Graph Random Neural Networks for Semi-Supervised Learning on
 Graphs, NeurIPS 2020. D. Berthelot, N. Carlini, E. Cubuk et al.: ReMixMatch, ICLR 2020. L. Breiman:
-Bagging Predictors, Machine Learning 1996.
+Bagging Predictors, Machine Learning 1996. G. Hinton, O. Vinyals, J. Dean: Distilling the Knowledge
+in a Neural Network, 2015 (soft targets of a teacher).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import log_softmax, relu
+from torch.nn.functional import log_softmax, relu, softmax
 
 from graphheat.errors import GraphError
 from graphheat.features.scaling import Matrix, Scaling
 from graphheat.graph import Graph, Split
-from graphheat.nn import HeatOperator, heat_operator
+from graphheat.nn import HeatOperator, SparseFeatures, heat_operator
 from graphheat.nn.features import Input, as_input
 from graphheat.progress import Progress
 from graphheat.runs.checkpoint import Arrays, Header
 from graphheat.runs.combined_run import CombinedRun
 from graphheat.training.adam import Adam
 from graphheat.training.build import build_operator
-from graphheat.training.consistency import sharpened
 from graphheat.training.dropout import drop_values, kept_share
 from graphheat.training.loop import Loop, torch_threads
 from graphheat.training.network_run import NetworkRun
@@ -57,6 +67,8 @@ FACTOR = 10.0  # that alignment multiplies by at most
 COMPILED_WORK = 5e6  # multiply-adds of a product from which loading compiled loops has paid
 ALIGNED = 10.0  # labels per class up to which alignment is full; with more, it is weaker
 LEAST = 1e-6  # of a class's share
+FADE = 0.3  # of the epochs, after which the teacher's part begins to fade, to 0 in the last one
+PROBES = 16  # random directions that the size of diffused features is measured in
 
 
 class EnsembleObjective:
@@ -64,38 +76,40 @@ class EnsembleObjective:
 
     Parameters
     ----------
-    prepared
-        Features and settings, which all members share.
+    settings
+        Those of every member.
+    x
+        The features, scaled to size, shape (n, f).
     operator
         The products of training.
     nodes, labels
         Training nodes and their class codes, shape (m,).
     counts
         What each label counts for in each member's loss, shape (members, m); rows sum to 1.
-    prior
-        The classes' expected shares, shape (c,).
+    teachers
+        Class probabilities by the linear model of each member, or by one for all, shape
+        (members or 1, n, c); the classes' shares in them are those expected.
     """
 
     def __init__(
         self,
-        prepared: PreparedNetwork,
+        settings: ConsistencySettings,
+        x: Input,
         operator: HeatOperator,
         nodes: NDArray[np.int64],
         labels: NDArray[np.int64],
         counts: NDArray[np.float64],
-        prior: NDArray[np.float64],
+        teachers: NDArray[np.float64],
     ) -> None:
-        settings = prepared.settings
-        assert isinstance(settings, ConsistencySettings)
-        self.settings, self.x, self._operator = settings, prepared.x, operator
-        self.members = len(counts)
-        self.module = _Members(
-            prepared.x.size(1), settings.hidden, len(prepared.graph.classes), self.members
-        )
+        self.settings, self.x, self._operator = settings, x, operator
+        self.members, classes = len(counts), teachers.shape[2]
+        self.module = _Members(x.size(1), settings.hidden, classes, self.members)
         self._nodes, self._labels = torch.tensor(nodes), torch.tensor(labels)
         self._counts = torch.tensor(counts.T, dtype=torch.float32)  # (m, members)
-        self._prior = torch.tensor(prior, dtype=torch.float32)
-        self._alignment = min(1.0, ALIGNED * len(prior) / len(nodes))
+        taught = torch.tensor(teachers.swapaxes(0, 1), dtype=torch.float32)  # (n, members or 1, c)
+        self._prior = taught.mean(dim=0)
+        self._taught = taught.clamp_min(LEAST).log()
+        self._alignment = _alignment(len(nodes), classes)
         self._step = 0
 
     def start(self, epoch: int) -> None:
@@ -118,18 +132,24 @@ class EnsembleObjective:
 
     def logits(self) -> Tensor:
         """Return nothing: no node is looked at between steps."""
-        return torch.empty(0, len(self._prior))
+        return torch.empty(0, self._prior.shape[1])
 
     def weights(self) -> Weights:
         """Return a copy of all members' weights."""
         return {name: each.detach().clone() for name, each in self.module.state_dict().items()}
 
     def _targets(self, p: Tensor) -> Tensor:
-        """Return what views are drawn to, shape (n, members, c): the mean, aligned, sharpened."""
+        """Return what views are drawn to, shape (n, members, c).
+
+        The views' mean, aligned and sharpened; of the power 1/T that sharpens, the teacher has 1 at
+        first and 0 in the end.
+        """
         now = p.mean(dim=0).clamp_min(LEAST)
         p = p * (self._prior / now).pow(self._alignment).clamp(1 / FACTOR, FACTOR)
-        p = p / p.sum(dim=2, keepdim=True)
-        return sharpened(p.flatten(0, 1), self.settings.sharpening).view(p.shape)
+        said = (p / p.sum(dim=2, keepdim=True)).clamp_min(LEAST).log()
+        done = self._step / self.settings.max_epochs
+        faded = min(1.0, (1.0 - done) / (1.0 - FADE))
+        return softmax(said / self.settings.sharpening + faded * (self._taught - said), dim=2)
 
     def _views(self) -> Tensor:
         """Return the logits of all nodes, shape (n, views, members, c)."""
@@ -191,9 +211,8 @@ def train_ensemble(
     seed: int,
     *,
     members: int,
-    prior: NDArray[np.float64],
+    teachers: NDArray[np.float64],
     folds: NDArray[np.int64] | None = None,
-    label_weights: NDArray[np.float64] | None = None,
     threads: int | None = None,
     save: Callable[[Header, Arrays], None] | None = None,
     saved: tuple[Header, Arrays] | None = None,
@@ -206,13 +225,13 @@ def train_ensemble(
     ----------
     split
         All parts; validation labels play no part in the training.
-    prior
-        The classes' expected shares, shape (c,).
+    members
+        How many answer; with folds there are as many more as folds, for honest predictions.
+    teachers
+        What a linear model says of every node, shape (1, n, c); with folds, further ones that have
+        not seen fold 0, 1, …, shape (1 + folds, n, c).
     folds
-        The fold of each training node in rising order, shape (m,): member k does not see fold k;
-        −1 is seen by all. None: all see all.
-    label_weights
-        What each training label counts for, shape (m,).
+        The fold of each training node in rising order, shape (m,), −1 for those that all see.
     save, saved
         Takes the state about once a second; and the state of a run that goes on.
     deadline
@@ -223,12 +242,16 @@ def train_ensemble(
     Deterministic for a seed and a number of threads, unless a deadline cuts it short.
     """
     graph, settings = prepared.graph, prepared.settings
+    assert isinstance(settings, ConsistencySettings)
     train = np.sort(split.train)
     labels = graph.labels[train]
-    counts = np.tile(np.ones(len(train)) if label_weights is None else label_weights, (members, 1))
-    if folds is not None:
-        counts = counts * (folds[None] != np.arange(members)[:, None])
-    counts = counts / counts.sum(axis=1, keepdims=True)
+    # Those that answer have seen all labels; then one for each fold that has not.
+    unseen = [-2] * members + list(range(len(teachers) - 1))
+    counts = np.zeros((len(unseen), len(train)))
+    for each, fold in zip(counts, unseen, strict=True):
+        seen = np.full(len(train), True) if folds is None else folds != fold
+        each[seen] = _label_weights(labels[seen], len(graph.classes))
+    told = np.concatenate([np.repeat(teachers[:1], members, axis=0), teachers[1:]])
     operator = heat_operator(
         graph,
         settings.s,
@@ -239,7 +262,10 @@ def train_ensemble(
     threads = threads or (None if saved is None else saved[0]["threads"])
     with torch_threads(threads or default_threads(prepared)), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        objective = EnsembleObjective(prepared, operator, train, labels, counts, prior)
+        gain = _gain(prepared.x, operator)
+        objective = EnsembleObjective(
+            settings, _scaled(prepared.x, gain), operator, train, labels, counts, told
+        )
         optimizer = Adam(
             objective.module.parameters(), lr=settings.learning_rate, weight_decay=settings.l2
         )
@@ -251,26 +277,28 @@ def train_ensemble(
         trained = loop.run(progress=progress, save=save, deadline=deadline)
         used = torch.get_num_threads()
         reach = reached(graph, split.train, settings)
-        runs = []
-        for member in range(members):
-            weights = _member(trained.weights, member, members)
-            runs.append(
-                NetworkRun(
-                    **NetworkRun.graph_parts(graph, split),
-                    recipe=settings.recipe,
-                    settings=settings,
-                    seed=seed,
-                    threads=used,
-                    kernel=prepared.kernel,
-                    weights=weights,
-                    scaling=prepared.scaling,
-                    probabilities=network_output(prepared, weights),
-                    reached=reach,
-                    best_epoch=trained.best_epoch,
-                    seconds=trained.seconds / members,
-                )
-            )
-    if not all(np.isfinite(run.probabilities).all() for run in runs):
+        networks = [
+            _member(trained.weights, member, len(unseen), gain) for member in range(len(unseen))
+        ]
+        outputs = [network_output(prepared, weights) for weights in networks]
+    runs = [
+        NetworkRun(
+            **NetworkRun.graph_parts(graph, split),
+            recipe=settings.recipe,
+            settings=settings,
+            seed=seed,
+            threads=used,
+            kernel=prepared.kernel,
+            weights=weights,
+            scaling=prepared.scaling,
+            probabilities=probabilities,
+            reached=reach,
+            best_epoch=trained.best_epoch,
+            seconds=trained.seconds / members,
+        )
+        for weights, probabilities in zip(networks[:members], outputs[:members], strict=True)
+    ]
+    if not all(np.isfinite(output).all() for output in outputs):
         raise GraphError(
             "Training diverged: the features are too large for these settings, or the settings "
             "too bold. Scale the features, or lower learning_rate."
@@ -280,19 +308,49 @@ def train_ensemble(
         np.full(members, 1 / members),
         recipe=settings.recipe,
         settings=settings,
-        out_of_fold=None if folds is None else _out_of_fold(runs, train, folds),
+        out_of_fold=None if folds is None else _out_of_fold(outputs[members:], train, folds),
         best_epoch=trained.best_epoch,
         seconds=trained.seconds,
         notes=(*split.notes, *trained.notes),
     )
 
 
-def _member(weights: Weights, member: int, members: int) -> dict[str, NDArray[np.float32]]:
-    """Return one member's weights as a GraphHeat network names them."""
+def _alignment(labels: int, classes: int) -> float:
+    """Return how far classes' shares are aligned, from 0 to 1: the less, the more labels tell."""
+    return min(1.0, ALIGNED * classes / labels)
+
+
+def _label_weights(labels: NDArray[np.int64], classes: int) -> NDArray[np.float64]:
+    """Return what labels count for, shape (m,): as far as shares are aligned, all classes alike."""
+    weights = (1.0 + np.bincount(labels)[labels]) ** -_alignment(len(labels), classes)
+    return np.asarray(weights / weights.sum())
+
+
+def _gain(x: Input, operator: HeatOperator) -> float:
+    """Return what brings diffused rows of features to distance 1 from their mean, as a root mean.
+
+    Distances are those of random projections, which keep them in the mean.
+    """
+    directions = torch.randn(x.size(1), PROBES) / PROBES**0.5
+    diffused = operator([torch.zeros(()), x @ directions])
+    distance = float((diffused - diffused.mean(dim=0)).square().sum(dim=1).mean().sqrt())
+    return 1.0 / distance if distance > 0 else 1.0
+
+
+def _scaled(x: Input, gain: float) -> Input:
+    if isinstance(x, SparseFeatures):
+        return replace(x, values=x.values * gain)
+    return x * gain
+
+
+def _member(
+    weights: Weights, member: int, members: int, gain: float
+) -> dict[str, NDArray[np.float32]]:
+    """Return one member's weights as a GraphHeat network names them, for features as they are."""
     first, bias = weights["first_weight"], weights["first_bias"]
     own = slice(member * first.shape[2] // members, (member + 1) * first.shape[2] // members)
     found = {
-        "first.weight": first[:, :, own],
+        "first.weight": first[:, :, own] * gain,
         "first.bias": bias[own],
         "second.weight": weights["second_weight"][:, member],
         "second.bias": weights["second_bias"][member],
@@ -301,10 +359,10 @@ def _member(weights: Weights, member: int, members: int) -> dict[str, NDArray[np
 
 
 def _out_of_fold(
-    runs: list[NetworkRun], train: NDArray[np.int64], folds: NDArray[np.int64]
+    outputs: list[NDArray[np.floating[Any]]], train: NDArray[np.int64], folds: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return what each training label's own fold says of it, shape (m, c); NaN without a fold."""
-    found = np.full((len(train), len(runs[0].classes)), np.nan)
-    for member, run in enumerate(runs):
-        found[folds == member] = run.probabilities[train[folds == member]]
+    found = np.full((len(train), outputs[0].shape[1]), np.nan)
+    for fold, output in enumerate(outputs):
+        found[folds == fold] = output[train[folds == fold]]
     return found
