@@ -12,7 +12,8 @@ from graphheat.datasets import block_model
 from graphheat.errors import CheckpointError, GraphError, ParameterError
 from graphheat.graph import Graph
 from graphheat.nn import GraphHeat
-from graphheat.recipes.ensemble_recipe import BASE, FOLDS, MEMBERS
+from graphheat.recipes.ensemble_recipe import BASE
+from graphheat.recipes.folds import FOLDS, MEMBERS
 from graphheat.runs import checkpoint
 from graphheat.training import NetworkRun, loop
 from graphheat.training.ensemble import _label_weights, prepare_ensemble, train_ensemble

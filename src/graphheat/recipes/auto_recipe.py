@@ -23,8 +23,8 @@ from graphheat.linear.spreading import (
     spread_without_folds,
 )
 from graphheat.progress import Progress, tell
-from graphheat.recipes.ensemble_recipe import FOLDS, MEMBERS, EnsembleSettings, fit_ensemble
-from graphheat.recipes.folds import Teaching
+from graphheat.recipes.ensemble_recipe import SHORT, EnsembleSettings, fit_ensemble
+from graphheat.recipes.folds import FOLDS, MEMBERS, Teaching
 from graphheat.recipes.memory_plan import check_fit_memory
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
 from graphheat.recipes.stacking import stacked_weights
@@ -32,8 +32,9 @@ from graphheat.runs import Run
 from graphheat.runs.combined_run import LEAST, CombinedRun, Stage
 from graphheat.suitability import warnings_of
 
-# What stages are expected to count for where labels cannot tell.
-EXPECTED = {"spreading": 0.0, "linear": 0.3, "ensemble": 0.7}
+# What networks are expected to count for beside linear models, where labels cannot tell; the less,
+# where the linear models prefer hardly any heat, which is what networks agree by.
+EXPECTED, EXPECTED_COLD = 0.85, 0.25
 INTERRUPTED = "Interrupted: the answer is that of the stages so far; --resume goes on."
 ALONE = 1.0  # of a stage that there is no other beside
 HEAVY = 1.5e11  # multiply-adds of all epochs beyond which networks are left to those who ask
@@ -324,11 +325,14 @@ class _Answer:
 def _weights(
     runs: list[Run], shown: list[NDArray[np.floating[Any]]], codes: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    prior = np.array([EXPECTED[run.recipe] for run in runs])
+    of = {run.recipe: run for run in runs}
+    cold = "linear" in of and (of["linear"].diffusion_time or 0.0) <= SHORT
+    networks = EXPECTED_COLD if cold else EXPECTED
+    expected = {"spreading": 0.0, "linear": 1.0 - networks, "ensemble": networks}
+    prior = np.array([expected[run.recipe] for run in runs])
     if prior.sum() == 0:
         prior[-1] = ALONE
-    prior /= prior.sum()
-    return stacked_weights(shown, codes, prior)
+    return stacked_weights(shown, codes, prior / prior.sum())
 
 
 def _score(

@@ -18,7 +18,7 @@ from graphheat.linear.diffusion import check_features
 from graphheat.linear.linear_run import LinearSettings
 from graphheat.progress import Progress
 from graphheat.recipes.diffusion_time import AUTO
-from graphheat.recipes.folds import Teaching
+from graphheat.recipes.folds import FOLDS, MEMBERS, Teaching
 from graphheat.recipes.memory_plan import check_fit_memory
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
 from graphheat.runs.checkpoint import Arrays, Header
@@ -26,7 +26,6 @@ from graphheat.runs.combined_run import CombinedRun
 from graphheat.suitability import warnings_of
 from graphheat.training.settings import ConsistencySettings
 
-MEMBERS, FOLDS = 3, 4  # networks that answer, and such that judge them where nothing else does
 # L2 per label of a class where a linear model prefers times from LONG on; of shorter times it falls
 # with their cube: where heat tells little, features must be learned from in detail.
 L2, LEAST_L2, LONG = 7.5e-4, 5e-4, 5.0

@@ -14,6 +14,8 @@ from graphheat.linear.linear_run import LinearSettings
 from graphheat.runs import Run
 from graphheat.runs.combined_run import CombinedRun
 
+MEMBERS, FOLDS = 3, 4  # networks that answer, and such that judge them where nothing else does
+
 
 def deal_folds(codes: NDArray[np.int64], count: int, seed: int) -> NDArray[np.int64] | None:
     """Deal training nodes to folds, class by class, so that each fold leaves every class a label.

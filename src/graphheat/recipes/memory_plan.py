@@ -10,6 +10,7 @@ from graphheat.errors import KernelMemoryError
 from graphheat.graph import Graph
 from graphheat.graph.feature_matrix import Features
 from graphheat.memory import available_memory
+from graphheat.recipes.folds import FOLDS, MEMBERS
 
 # Bytes, measured on graphs of 50,000 and 200,000 nodes and rounded up.
 ALWAYS = 150_000_000  # compiled loops, libraries, small arrays
@@ -64,7 +65,7 @@ def fit_memory(graph: Graph, recipe: str, settings: Any) -> int:
     values = _values(settings)
     hidden, views = _number(values, "hidden", 32), _number(values, "views", 1)
     terms = _number(values, "K", 2)
-    members = 4 if recipe in ("auto", "ensemble") else 1
+    members = MEMBERS + FOLDS if recipe in ("auto", "ensemble") else 1
     width = members * views * (hidden + classes)
     weights = members * terms * hidden * (columns + classes)
     return total + 4 * n * width * (LAYERS + terms) + 4 * 4 * weights
