@@ -332,7 +332,7 @@ def _gain(x: Input, operator: HeatOperator) -> float:
     Distances are those of random projections, which keep them in the mean.
     """
     directions = torch.randn(x.size(1), PROBES) / PROBES**0.5
-    diffused = operator([torch.zeros(()), x @ directions])
+    diffused = operator([torch.zeros(()), x @ directions]).double()
     distance = float((diffused - diffused.mean(dim=0)).square().sum(dim=1).mean().sqrt())
     return 1.0 / distance if distance > 0 else 1.0
 
