@@ -84,7 +84,8 @@ ABOUT = {
     "that other work kept busy (load 8 to 12 on two cores); *processor* counts what "
     "the process itself used. *reference*: belief propagation with the true "
     "parameters over two hops. *labelling in memory*: the same with edges and "
-    "features as arrays, without a limit.",
+    "features as arrays, without a limit. Homophily 0.7 is an easy case: at 0.5, 100,000 nodes "
+    "(rows of twice the edges) had 89.8 % where the reference has 96.1 %.",
     "disk_equality": "**com-Youtube on disk** (1.13 million nodes, a hub of 28,754 neighbours) "
     "against the same graph in memory; *difference* of `apply` "
     "is relative to a column's length.",

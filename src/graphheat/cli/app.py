@@ -17,7 +17,7 @@ from graphheat.errors import (
     MissingDependencyError,
     WriteError,
 )
-from graphheat.inputs import inputs_protected
+from graphheat.protected_inputs import inputs_protected
 
 # Of a failure, where nothing is wrong with what the user said: exit code 1 in place of 2.
 FAILURES = (BusyError, KernelMemoryError, MissingDependencyError, WriteError)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from graphheat.checks import shown
 from graphheat.errors import FileFormatError, MissingPathError, ParameterError
-from graphheat.inputs import note_input
 from graphheat.memory import check_room
+from graphheat.protected_inputs import note_input
 
 MOST_MEMBERS = 10_000  # of an archive
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from graphheat.errors import OutputError, ParameterError, WriteError
-from graphheat.inputs import was_read
 from graphheat.io.file_lock import hold, is_held, locked
+from graphheat.protected_inputs import was_read
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
     """Return the file that would be written, links followed, or raise where it may not be.
 
     It must be a regular file, or none, in a folder that is there and can be written to; and within
-    :func:`graphheat.inputs.inputs_protected` none that has been read.
+    :func:`graphheat.protected_inputs.inputs_protected` none that has been read.
     """
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
         raise ParameterError(f"A path must be a string or a Path; got {type(path).__name__}.")

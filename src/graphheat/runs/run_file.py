@@ -12,8 +12,8 @@ import numpy as np
 from graphheat.checks import shown
 from graphheat.errors import CheckpointError, MissingPathError
 from graphheat.features import FeatureSchema
-from graphheat.inputs import note_input
 from graphheat.io.archive import as_path, exists, is_folder, reason_of
+from graphheat.protected_inputs import note_input
 from graphheat.runs import checkpoint
 from graphheat.runs.checkpoint import FILENAME, Arrays, Header
 from graphheat.runs.run_schema import check_run_file
