@@ -83,7 +83,7 @@ def test_settings_survive_json():
         ("hidden", [0, 2.5, None], "an int >= 1"),
         ("dropout", [-0.1, 1, float("nan")], "a number in [0, 1)"),
         ("l2", [-1e-9, float("inf")], "a number in [0, inf)"),
-        ("learning_rate", [0, -1, float("inf")], "a number in (0, inf)"),
+        ("learning_rate", [0, -1, 1e7, float("inf")], "a number in (0, 1e+06]"),
         ("max_epochs", [0, 1.0], "an int >= 1"),
         ("patience", [0], "an int >= 1"),
     ],

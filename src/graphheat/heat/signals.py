@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph.sparse_structure import check_structure
 
-LARGEST = 1e290  # beyond, the terms of a series would overflow float64
+LARGEST = 1e302  # beyond, the terms of a series on a large graph might overflow float64
 
 
 def as_columns(X: Any, n: int) -> tuple[Any, tuple[int, ...]]:

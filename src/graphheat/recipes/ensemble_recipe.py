@@ -49,7 +49,7 @@ class EnsembleSettings:
     Attributes
     ----------
     network
-        Of every member; its s plays no part where s is to be chosen.
+        Of every member; its s and l2 play no part where they are to be chosen.
     s
         Diffusion time of a layer; ``"auto"``: half of what a linear model prefers.
     class_weight
@@ -75,14 +75,17 @@ class EnsembleSettings:
             raise ParameterError("An ensemble has no batch normalisation: leave normalize alone.")
         if changes.get("eps") == "recipe":
             del changes["eps"]
+        if changes.get("l2", 0.0) is None:
+            del changes["l2"]
         scaling = "standard" if suitable_scaling(graph) == "standard" else "l2"
         given = dict(changes) if s == AUTO else {**changes, "s": s}
         network = BASE.changed({"scaling": scaling, **given})
         return cls(network, s, class_weight, given)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the settings as plain values, ready for JSON."""
-        return {**self.network.as_dict(), "s": self.s, "class_weight": self.class_weight}
+        """Return the settings as plain values, ready for JSON; l2 is None where it is chosen."""
+        chosen = {"s": self.s, "l2": self.given.get("l2"), "class_weight": self.class_weight}
+        return {**self.network.as_dict(), **chosen}
 
     @property
     def linear(self) -> LinearSettings:
