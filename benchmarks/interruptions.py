@@ -1,9 +1,10 @@
 """Kill commands, and let disks fill up: every file must be whole, and nothing left behind.
 
-python benchmarks/interruptions.py kills --count 200
-python benchmarks/interruptions.py full --count 100 --disk FOLDER
+python benchmarks/interruptions.py kills --count 200 --rows FILE
+python benchmarks/interruptions.py full --count 100 --disk FOLDER --rows FILE
 
-FOLDER is on a small file system that may be filled, such as a tmpfs of 8 MB. Each writing command
+FOLDER is on a small file system that may be filled, such as a tmpfs of 8 MB. FILE has a line for
+each interruption; a run that was stopped goes on after the last of them. Each writing command
 is run undisturbed first. Then a child that does the same is killed (SIGKILL) at a random moment, or
 finds room for a random number of bytes only. Afterwards every file must be as it was before or as
 the undisturbed command leaves it, and the same command, run again to its end, must leave what the
@@ -12,6 +13,7 @@ undisturbed one did, and nothing else.
 
 import argparse
 import collections
+import contextlib
 import json
 import os
 import shutil
@@ -22,6 +24,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from interleave import report
 
 from graphheat.cli import main as graphheat
 from graphheat.datasets import block_model
@@ -45,8 +48,7 @@ COMMANDS = {
     "suspects": ("suspects", "g.npz", "--out", "suspects.csv"),
     "paper runs": ("paper", "runs", "--export", "runs.csv"),
 }
-# What holds times: whole where it can be read; the rest is compared byte by byte.
-TIMED = ("metrics.json", "checkpoint.safetensors")
+FILLER = "disk.filler"
 
 
 def child(words, folder):
@@ -82,7 +84,7 @@ def start(folder, source):
 
 
 def contents(folder):
-    """Return what is in the files of a folder, by name; of timed ones, whether they are whole."""
+    """Return what is in the files of a folder, by name; of those with times, if they are whole."""
     found = {}
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
@@ -138,62 +140,89 @@ def again(name, words, folder, after):
     return wrong + [f"{name}: left behind {file}" for file in found if file not in after]
 
 
-def reference(words, folder, source):
+def undisturbed(name, folder, source):
+    """Return what is there before and after a command, and the seconds it takes once warm."""
     start(folder, source)
-    before = contents(folder)
+    before, here = contents(folder), Path.cwd()
+    os.chdir(folder)
+    try:  # here, so that children have everything imported and compiled
+        with Path(os.devnull).open("w") as nothing, contextlib.redirect_stdout(nothing):
+            graphheat(list(COMMANDS[name]), standalone_mode=False)
+    finally:
+        os.chdir(here)
+    start(folder, source)
     began = time.monotonic()
-    code = finish(child(words, folder))
-    assert code == 0, (words, code)
+    code = finish(child(COMMANDS[name], folder))
+    assert code == 0, (name, code)
     return before, contents(folder), time.monotonic() - began
 
 
-def kills(count, seed, work, source):
-    rng = np.random.default_rng(seed)
-    done: collections.Counter[str] = collections.Counter()
-    wrong = []
-    known = {name: reference(words, work, source) for name, words in COMMANDS.items()}
-    turn = 0
-    while done["killed"] < count:
+def killed(name, known, folder, rng):
+    """Kill a command; return how it ended, what it left aside and what is wrong."""
+    before, after, seconds = known
+    number = child(COMMANDS[name], folder)
+    time.sleep(rng.uniform(0.0, 0.9 * seconds))
+    os.kill(number, signal.SIGKILL)
+    ending = "killed" if finish(number) == -signal.SIGKILL else "done before"
+    return ending, aside(folder), check(name, COMMANDS[name], folder, before, after)
+
+
+def filled(name, known, folder, rng):
+    """Run a command on a disk with little room; return the same as `killed`."""
+    before, after, _ = known
+    filler = folder.parent / FILLER
+    size = sum(map(len, after.values())) - sum(map(len, before.values()))
+    room = int(rng.uniform(0, 1.2 * max(size, 20_000)))
+    filler.write_bytes(b"\0" * max(0, shutil.disk_usage(folder).free - room))
+    code = finish(child(COMMANDS[name], folder))
+    left = aside(folder)
+    wrong = check(name, COMMANDS[name], folder, before, after)
+    wrong += [f"{name}: left aside {each}" for each in left]
+    if code not in (0, 1):
+        wrong.append(f"{name}: exit {code} on a full disk")
+    filler.unlink()
+    return ("found room", "disk full")[code != 0], left, wrong
+
+
+def aside(folder):
+    return [path.name for path in folder.rglob("*") if ".part" in path.name]
+
+
+def turns(given, rows, source, work):
+    """Interrupt one command after the other; yield a row for each."""
+    way = {"kills": killed, "full": filled}[given.what]
+    wanted = {"kills": "killed", "full": "disk full"}[given.what]
+    past = [row for row in rows if row["what"] == given.what]
+    hits, turn, known = sum(row["ending"] == wanted for row in past), len(past), {}
+    while hits < given.count:
+        name = list(COMMANDS)[turn % len(COMMANDS)]
+        if name not in known:
+            known[name] = undisturbed(name, work, source)
+        start(work, source)
+        rng = np.random.default_rng([given.seed, turn])
+        ending, left, wrong = way(name, known[name], work, rng)
+        wrong += again(name, COMMANDS[name], work, known[name][1])
+        hits += ending == wanted
+        yield {"what": given.what, "turn": turn, "command": name, "ending": ending,
+               "left aside": len(left), "wrong": wrong}  # fmt: skip
         turn += 1
-        name = list(COMMANDS)[turn % len(COMMANDS)]
-        words, (before, after, seconds) = COMMANDS[name], known[name]
-        start(work, source)
-        number = child(words, work)
-        time.sleep(rng.uniform(0.0, 0.9 * seconds))
-        os.kill(number, signal.SIGKILL)
-        done["killed" if finish(number) == -signal.SIGKILL else "too late"] += 1
-        done["left aside"] += sum(".part" in path.name for path in work.rglob("*"))
-        wrong += check(name, words, work, before, after)
-        wrong += again(name, words, work, after)
-    return done, wrong
 
 
-def full(count, seed, disk, source):
-    rng = np.random.default_rng(seed)
-    done: collections.Counter[str] = collections.Counter()
-    wrong = []
-    work, filler = disk / "work", disk / "disk.filler"
-    known = {name: reference(words, work, source) for name, words in COMMANDS.items()}
-    for turn in range(count):
-        name = list(COMMANDS)[turn % len(COMMANDS)]
-        words, (before, after, _) = COMMANDS[name], known[name]
-        start(work, source)
-        size = sum(len(data) for data in after.values()) - sum(
-            len(data) for data in before.values()
-        )
-        free = shutil.disk_usage(disk).free
-        room = int(rng.uniform(0, 1.2 * max(size, 20_000)))
-        filler.write_bytes(b"\0" * max(0, free - room))
-        code = finish(child(words, work))
-        done[f"exit {code}"] += 1
-        if code not in (0, 1):
-            wrong.append(f"{name}: exit {code} on a full disk")
-        wrong += check(name, words, work, before, after)
-        left = [path.name for path in work.rglob("*") if ".part" in path.name]
-        wrong += [f"{name}: left aside {each}" for each in left]
-        filler.unlink()
-        wrong += again(name, words, work, after)
-    return done, wrong
+def summary(rows):
+    """Return a row per kind of interruption and command."""
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[row["what"], row["command"]].append(row)
+    for (what, name), group in groups.items():
+        endings = collections.Counter(row["ending"] for row in group)
+        yield {
+            "interruption": {"kills": "SIGKILL", "full": "disk full"}[what],
+            "command": name,
+            "interrupted": endings["killed"] + endings["disk full"],
+            "done before": endings["done before"] + endings["found room"],
+            "left aside until the next start": sum(row["left aside"] for row in group),
+            "wrong": sum(bool(row["wrong"]) for row in group),
+        }
 
 
 def main():
@@ -201,32 +230,30 @@ def main():
     parser.add_argument("what", choices=["kills", "full"])
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--disk", type=Path, default=None)
+    parser.add_argument("--disk", type=Path, help="where commands write; may be filled")
+    parser.add_argument("--rows", type=Path, required=True, help="JSON lines: read, and added to")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    if given.what == "full" and given.disk is None:
+        parser.error("full needs --disk")
+    rows = []
+    if given.rows.exists():
+        rows = [json.loads(line) for line in given.rows.read_text().splitlines()]
+    with tempfile.TemporaryDirectory() as folder, given.rows.open("a") as kept:
         source = Path(folder) / "source"
         source.mkdir()
         write_npz(GRAPH, source / "g.npz")
-        for name, words in COMMANDS.items():  # everything is compiled and imported once
-            target = Path(folder) / "warm"
-            if name == "fit auto":
-                made = finish(child((*LINEAR[:-1], "fitted"), source))
-                assert made == 0
-            start(target, source)
-            here = Path.cwd()
-            os.chdir(target)
-            try:
-                graphheat(list(words), standalone_mode=False)
-            finally:
-                os.chdir(here)
-        if given.what == "kills":
-            done, wrong = kills(given.count, given.seed, Path(folder) / "work", source)
-        else:
-            done, wrong = full(given.count, given.seed, given.disk, source)
-    for line in wrong:
-        print(line)
-    print(dict(done), f"{len(wrong)} wrong")
-    sys.exit(1 if wrong else 0)
+        made = finish(child((*LINEAR[:-1], "fitted"), source))
+        assert made == 0, made
+        disk = given.disk or Path(folder)
+        (disk / FILLER).unlink(missing_ok=True)
+        for row in turns(given, rows, source, disk / "work"):
+            rows.append(row)
+            line = json.dumps(row, ensure_ascii=False)
+            kept.write(line + "\n")
+            kept.flush()
+            print(line, flush=True)
+    report("interruptions", list(summary(rows)))
+    sys.exit(1 if any(row["wrong"] for row in rows) else 0)
 
 
 if __name__ == "__main__":

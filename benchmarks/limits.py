@@ -1,11 +1,11 @@
 """Commands under a limit of memory: each must end with a result or be refused before it starts.
 
-python benchmarks/limits.py --gigabytes 4 --nodes 200000 1100000
+python benchmarks/limits.py --gigabytes 4 --nodes 200000 1100000 --rows FILE
 
 The limit is one of the address space (``ulimit -v``), set in each child, which is forked once the
 graph is read. Graphs have ten neighbours per node, five classes and a hundred labels, with and
 without 64 dense features. Recipes that learn in epochs run for two, which changes the time and not
-the peak.
+the peak. FILE has a line for each command; those that it has are not run again.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from interleave import report
 
 import graphheat.io
 from graphheat.cli.process import command
@@ -60,7 +61,14 @@ def main():
     parser.add_argument("--nodes", type=int, nargs="+", default=[200_000, 1_100_000])
     parser.add_argument("--features", type=int, nargs="+", default=[0, 64])
     parser.add_argument("--seconds", type=float, default=300.0)
+    parser.add_argument("--commands", nargs="+", metavar="NAME", help="such as 'fit linear'")
+    parser.add_argument("--rows", type=Path, required=True, help="JSON lines: read, and added to")
     given = parser.parse_args()
+    given.rows = given.rows.absolute()
+    rows = []
+    if given.rows.exists():
+        rows = [json.loads(line) for line in given.rows.read_text().splitlines()]
+    past = {(row["nodes"], row["features"], row["command"]) for row in rows}
     limit = int(given.gigabytes * 2**30)
     for n in given.nodes:
         for f in given.features:
@@ -70,11 +78,20 @@ def main():
                 made = graph(n, f)
                 graphheat.io.read_graph = lambda *words, made=made, **options: made
                 for name, words in commands():
-                    report(n, f, name, words, limit, given.seconds)
+                    if (n, f, name) in past or name not in (given.commands or [name]):
+                        continue
+                    rows.append({"nodes": n, "features": f, "command": name})
+                    rows[-1] |= outcome(words, limit, given.seconds)
+                    line = json.dumps(rows[-1], ensure_ascii=False)
+                    with given.rows.open("a") as kept:
+                        kept.write(line + "\n")
+                    print(line, flush=True)
                 os.chdir("/")
+    report("limits", rows, gigabytes=given.gigabytes)
 
 
-def report(n, f, name, words, limit, seconds):
+def outcome(words, limit, seconds):
+    """Run a command in a child under the limit; return how it ended and what it said last."""
     began = time.monotonic()
     number = os.fork()
     if number == 0:
@@ -92,11 +109,7 @@ def report(n, f, name, words, limit, seconds):
         os._exit(70)
     code = os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
     last = ([line for line in Path("said").read_text().splitlines() if line] or [""])[-1]
-    row = {
-        "nodes": n, "features": f, "command": name, "exit": code,
-        "seconds": round(time.monotonic() - began, 1), "said": last[:200],
-    }  # fmt: skip
-    print(json.dumps(row, ensure_ascii=False), flush=True)
+    return {"exit": code, "seconds": round(time.monotonic() - began, 1), "said": last[:200]}
 
 
 if __name__ == "__main__":

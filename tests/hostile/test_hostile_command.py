@@ -65,6 +65,24 @@ def test_a_signal_ends_the_command_and_leaves_nothing_half_written(name):
     assert not [path.name for path in Path("run").iterdir() if path.name.startswith(".")]
 
 
+def test_a_second_ctrl_c_at_exit_ends_without_a_traceback():
+    script = (
+        "import atexit, os, signal, sys, time\n"
+        "from graphheat.cli import process\n"
+        "def interrupt(**options):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    time.sleep(5)\n"
+        "atexit.register(interrupt)\n"
+        "process.main.get_command(None, 'datasets').callback = interrupt\n"
+        "sys.argv = ['graphheat', 'datasets']\n"
+        "process.command()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=120)
+    assert done.returncode == -signal.SIGINT
+    assert b"Traceback" not in done.stderr
+    assert len(done.stderr.split(b"\n")) < 4  # what the first one says
+
+
 def test_labels_and_titles_do_not_command_the_terminal():
     Path("e.csv").write_text("source,target\na,b\nb,c\n")
     Path("n.csv").write_text("id,label,title\na,\x1b[2Jx,\x1b]0;t\x07\nb,y\u202ez,B\nc,,C\n")

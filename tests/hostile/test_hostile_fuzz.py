@@ -1,7 +1,9 @@
 """Damaged files of every format: what they hold, or one of our errors; never a signal or a hang.
 
 ``make fuzz`` tries 10,000 (``python tests/hostile/test_hostile_fuzz.py 10000 --seed 1``). Files are
-read in children with limits on time and memory, so that what ends a process ends a child.
+read in children with limits on time and memory, so that what ends a process ends a child. Each turn
+depends on the seed and its own number alone: ``--start 4000`` goes on after 4,000, and
+``17 --start 16`` tries turn 16 again.
 """
 
 import argparse
@@ -75,14 +77,14 @@ def child(corpus, wholes, turns, seed, pipe):
         os.write(pipe, json.dumps(["done", turn, result]).encode() + b"\n")
 
 
-def fuzz(folder, count, seed, report=print):
-    """Damage files in turn; return how many were read, refused and wrong."""
+def fuzz(folder, count, seed, report=print, start=0, progress=None):
+    """Damage files from turn start to count; return how many were read, refused and wrong."""
     corpus = places(folder)
     for place in corpus:  # all can be read as they are
         assert outcome_of(place) == "read", place.path
     wholes = {place.path: place.path.read_bytes() for place in corpus}
     counts = {"read": 0, "refused": 0, "wrong": 0}
-    turn = 0
+    turn = start
     while turn < count:
         turns = range(turn, min(turn + IN_ONE_CHILD, count))
         last, results, ending = run_child(corpus, wholes, turns, seed)
@@ -96,6 +98,8 @@ def fuzz(folder, count, seed, report=print):
             report(f"{last} {place.path.name}: {ending}")
             place.path.write_bytes(wholes[place.path])
         turn = turns.stop if ending is None else last + 1
+        if progress is not None:
+            progress(turn, counts)
     return counts
 
 
@@ -150,9 +154,18 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("count", type=int, nargs="?", default=10_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--start", type=int, default=0, help="the first turn")
     given = parser.parse_args()
+    # A line per child, so that a run that is stopped tells where to go on.
     with tempfile.TemporaryDirectory() as folder:
-        counts = fuzz(Path(folder), given.count, given.seed, lambda line: print(line, flush=True))
+        counts = fuzz(
+            Path(folder),
+            given.count,
+            given.seed,
+            report=lambda line: print(line, flush=True),
+            start=given.start,
+            progress=lambda turn, counts: print(f"before turn {turn}: {counts}", flush=True),
+        )
     print(counts)
     sys.exit(1 if counts["wrong"] else 0)
 
