@@ -99,6 +99,13 @@ ABOUT = {
     "on_paper": "**On paper**: `plan` for graphs that are not here, by rates that were measured "
     "on a busy machine. The host graph of Common Crawl (335.3 million hosts, 2.7 "
     "billion edges) needs more memory per machine than 24 GB.",
+    "interruptions": "**Commands that were cut short**, by SIGKILL at a random moment or by a "
+    "disk (tmpfs of 8 MB) with room for a random number of bytes. *wrong* would be a file that is "
+    "neither old nor new, or anything that differs from an undisturbed run or is left over once "
+    "the command has been run again (`fit` with `--resume`). *done before*: the command had ended, "
+    "or found room enough.",
+    "limits": "**Commands under 4 GB** of address space (`ulimit -v`): exit 0 is a result, 1 and 2 "
+    "a refusal before the work begins; recipes that learn in epochs run for two.",
     "explorer": "**The explorer's pages** in Chromium, WebGL in software; Pubmed's page is that of "
     "the graph alone.",
     "prediction_sets": "**Prediction sets**: validation and test nodes of the public split halved "
