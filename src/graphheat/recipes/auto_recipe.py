@@ -37,7 +37,7 @@ from graphheat.suitability import warnings_of
 EXPECTED, EXPECTED_COLD = 0.85, 0.25
 INTERRUPTED = "Interrupted: the answer is that of the stages so far; --resume goes on."
 ALONE = 1.0  # of a stage that there is no other beside
-HEAVY = 1.5e11  # multiply-adds of all epochs beyond which networks are left to those who ask
+HEAVY = 3e11  # multiply-adds of all epochs beyond which networks are left to those who ask
 
 
 @dataclass(frozen=True)
