@@ -13,7 +13,7 @@ give; the paper's network has none, and it is 0.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ from graphheat.training.network_run import NetworkRun
 
 UNDERSTOOD = {"first.weight", "first.bias", "second.weight", "second.bias"}
 TIE = 1e-3  # probabilities this close may change places by rounding
+
+Felt = tuple[NDArray[np.float64], list[NDArray[np.float64]]]
 
 
 class NetworkExplainer:
@@ -54,6 +56,7 @@ class NetworkExplainer:
                 f"({', '.join(unknown)}); networks of two heat layers can be explained."
             )
         self.run, self.graph = run, graph
+        self._last: tuple[tuple[int, tuple[int, ...]], Felt] | None = None
         self._first = run.weights["first.weight"].astype(np.float64)  # (K, f, hidden)
         self._second = run.weights["second.weight"].astype(np.float64)  # (K, hidden, c)
         self._bias = _bias(run, "first", self._first.shape[2])
@@ -106,14 +109,17 @@ class NetworkExplainer:
 
     def by_feature(self, index: int, codes: list[int]) -> NDArray[np.float64]:
         """Return what every feature gave to logits of ``index``, shape (f, len(codes))."""
-        assert self.graph.features is not None  # the run was fitted on them
-        x: Any = self.run.scaling.apply(self.graph.features).astype(np.float64)
-        gain = self._gain(index, codes)
-        flat, total = gain.reshape(self.graph.n, -1), np.zeros((x.shape[1], len(codes)))
-        for kernel, weight in zip(self._kernels, self._first, strict=True):
-            felt = np.asarray(x.T @ kernel.gather(flat)).reshape(-1, *gain.shape[1:])
-            total += np.einsum("fh,fch->fc", weight, felt)
+        total = np.zeros((self._first.shape[1], len(codes)))
+        for felt, weight in zip(self._felt(index, codes)[1], self._first, strict=True):
+            by_column = np.asarray(self._scaled.T @ felt.reshape(self.graph.n, -1))
+            total += np.einsum("fh,fch->fc", weight, by_column.reshape(-1, *felt.shape[1:]))
         return total
+
+    @cached_property
+    def _scaled(self) -> Any:
+        """The features as the network takes them, shape (n, f)."""
+        assert self.graph.features is not None  # the run was fitted on them
+        return self.run.scaling.apply(self.graph.features)
 
     def heat(self, index: int) -> NDArray[np.float64]:
         """Return a row of the first layer's kernel, shape (n,)."""
@@ -130,6 +136,19 @@ class NetworkExplainer:
         )
         return np.where(self._active[:, None, :], gain, 0.0)
 
+    def _felt(self, index: int, codes: list[int]) -> Felt:
+        """Return :meth:`_gain`, and what each kernel brings of it to every node; the last is kept.
+
+        Sources and features of one node are asked for one after the other.
+        """
+        asked = index, tuple(codes)
+        if self._last is None or self._last[0] != asked:
+            gain = self._gain(index, codes)
+            flat = gain.reshape(self.graph.n, -1)
+            felt = [kernel.gather(flat).reshape(gain.shape) for kernel in self._kernels]
+            self._last = asked, (gain, felt)
+        return self._last[1]
+
     def contributions(
         self, index: int, codes: list[int]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -140,12 +159,10 @@ class NetworkExplainer:
         tuple
             Contributions, shape (n, len(codes)), and constants, shape (len(codes),).
         """
-        gain = self._gain(index, codes)
+        gain, felt = self._felt(index, codes)
         given = np.zeros((self.graph.n, len(codes)))
-        flat = gain.reshape(self.graph.n, -1)
-        for kernel, inputs in zip(self._kernels, self._inputs, strict=True):
-            felt = kernel.gather(flat).reshape(gain.shape)
-            given += np.einsum("nh,nch->nc", inputs, felt)
+        for theirs, inputs in zip(felt, self._inputs, strict=True):
+            given += np.einsum("nh,nch->nc", inputs, theirs)
         constants = gain.sum(axis=0) @ self._bias + self._last_bias[codes]
         return given, constants
 

@@ -190,7 +190,8 @@ def _reasons(
     m = len(chosen)
     position = np.full(graph.n, -1, dtype=np.int64)
     position[part.rows] = np.arange(len(part.rows))
-    explainer = run.explainer(graph)
+    # One thread: hundreds of small products are done before threads have started.
+    explainer = run.explainer(graph, threads=1)
     classes = np.zeros((m, 2), dtype=np.uint16)
     sources = np.full((m, SOURCES), NO_SOURCE, dtype=np.uint32)
     given = np.zeros((m, SOURCES, 2), dtype=np.float32)
