@@ -9,7 +9,7 @@ from sklearn.metrics import balanced_accuracy_score
 import graphheat
 from graphheat import recipes
 from graphheat.datasets import block_model
-from graphheat.errors import ParameterError
+from graphheat.errors import KernelMemoryError, ParameterError
 from graphheat.graph import Graph
 from graphheat.runs import Run
 from graphheat.runs.combined_run import CombinedRun
@@ -161,7 +161,7 @@ def test_without_torch_there_are_no_networks_and_a_note_says_so(monkeypatch):
 def test_networks_can_be_left_out_or_insisted_on(monkeypatch):
     pytest.importorskip("torch")
     assert names(fit(GRAPH, networks=False, **BRIEF)) == ["spreading", "linear"]
-    monkeypatch.setattr("graphheat.recipes.auto_recipe.HEAVY", 1.0)
+    monkeypatch.setattr("graphheat.recipes.memory_plan.HEAVY", 1.0)
     large = fit(GRAPH, **BRIEF)
     assert names(large) == ["spreading", "linear"]
     assert any("networks=True" in note for note in large.notes)
@@ -205,6 +205,16 @@ def test_an_interrupt_before_the_first_stage_is_an_interrupt(monkeypatch):
 
     monkeypatch.setattr("graphheat.recipes.auto_recipe.fit_spreading", interrupted)
     with pytest.raises(KeyboardInterrupt):
+        fit(GRAPH, **BRIEF)
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't allocate memory: 1 byte")])
+def test_memory_that_ends_is_said_in_a_sentence(monkeypatch, error):
+    def short(*args, **options):
+        raise error
+
+    monkeypatch.setattr("graphheat.recipes.auto_recipe.fit_spreading", short)
+    with pytest.raises(KernelMemoryError, match="ran out of memory on"):
         fit(GRAPH, **BRIEF)
 
 

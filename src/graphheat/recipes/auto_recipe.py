@@ -23,9 +23,10 @@ from graphheat.linear.spreading import (
     spread_without_folds,
 )
 from graphheat.progress import Progress, tell
+from graphheat.recipes import memory_plan
 from graphheat.recipes.ensemble_recipe import SHORT, EnsembleSettings, fit_ensemble
-from graphheat.recipes.folds import FOLDS, MEMBERS, Teaching
-from graphheat.recipes.memory_plan import check_fit_memory
+from graphheat.recipes.folds import FOLDS, Teaching
+from graphheat.recipes.memory_plan import check_fit_memory, network_work
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
 from graphheat.recipes.stacking import stacked_weights
 from graphheat.runs import Run
@@ -37,7 +38,6 @@ from graphheat.suitability import warnings_of
 EXPECTED, EXPECTED_COLD = 0.85, 0.25
 INTERRUPTED = "Interrupted: the answer is that of the stages so far; --resume goes on."
 ALONE = 1.0  # of a stage that there is no other beside
-HEAVY = 3e11  # multiply-adds of all epochs beyond which networks are left to those who ask
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,8 @@ class _Answer:
         if self._late("Networks"):
             return
         network = self.settings.ensemble.chosen(linear)
-        if self.settings.networks is None and self._work(network) > HEAVY:
+        heavy = network_work(self.graph, network) > memory_plan.HEAVY
+        if self.settings.networks is None and heavy:
             self.notes.append(
                 "The graph is too large for networks in the time that people wait: pass "
                 "networks=True (--set networks=yes) to have them trained all the same."
@@ -236,16 +237,6 @@ class _Answer:
             (replace(spread, out_of_fold=by_others), first),
             (replace(linear, out_of_fold=teaching.out_of_fold(train)), second),
         ]
-
-    def _work(self, network: Any) -> float:
-        """Return the multiply-adds of all epochs, roughly: heat there and back, and features."""
-        features: Any = self.graph.features
-        members = MEMBERS + (0 if len(self.split.val) else FOLDS)
-        columns = members * network.views * (network.hidden + len(self.graph.classes))
-        heat = 4.0 * (self.graph.adjacency.nnz + self.graph.n) * columns * 2
-        width = members * 2 * network.hidden
-        entries = features.nnz if hasattr(features, "nnz") else features.size
-        return float(network.max_epochs * (heat + 3.0 * entries * width))
 
     def combined(self) -> CombinedRun:
         """Return what the stages say together."""

@@ -18,7 +18,8 @@ PER_NODE, PER_ENTRY = 700, 130  # of any fit: labels, S and what engines derive 
 PER_MESSAGE = 300  # of a baseline, per stored entry: what edges carry in each layer
 STRIP = 64  # columns of float64 that are diffused at a time
 LAYERS = 3  # activations, gradients and what Adam holds, beside one array per kernel term
-NETWORK_ENTRIES = 10**6  # up to which "auto" trains networks unless told otherwise
+SIDE_BY_SIDE = 14  # the same of an ensemble, whose views and members have arrays of their own
+HEAVY = 3e11  # multiply-adds of all epochs beyond which "auto" leaves networks to those who ask
 
 LIGHT = ("spreading", "linear", "auto")
 OURS = (*LIGHT, "ensemble", "consistent", "normalized", "paper", "authors")
@@ -65,10 +66,11 @@ def fit_memory(graph: Graph, recipe: str, settings: Any) -> int:
     values = _values(settings)
     hidden, views = _number(values, "hidden", 32), _number(values, "views", 1)
     terms = _number(values, "K", 2)
-    members = MEMBERS + FOLDS if recipe in ("auto", "ensemble") else 1
+    together = recipe in ("auto", "ensemble")
+    members, layers = (members_of(graph), SIDE_BY_SIDE) if together else (1, LAYERS)
     width = members * views * (hidden + classes)
     weights = members * terms * hidden * (columns + classes)
-    return total + 4 * n * width * (LAYERS + terms) + 4 * 4 * weights
+    return total + 4 * n * width * (layers + terms) + 4 * 4 * weights
 
 
 def check_fit_memory(graph: Graph, recipe: str, settings: Any) -> None:
@@ -96,7 +98,22 @@ def _networks(graph: Graph, settings: Any) -> bool:
     said = getattr(settings, "networks", None)
     if graph.features is None or said is False:
         return False
-    return said is True or graph.adjacency.nnz + graph.n <= NETWORK_ENTRIES
+    return said is True or network_work(graph, settings.ensemble.network) <= HEAVY
+
+
+def members_of(graph: Graph) -> int:
+    """Return how many networks are trained side by side: more, where folds must judge them."""
+    return MEMBERS + (0 if len(graph.split.val) else FOLDS)
+
+
+def network_work(graph: Graph, network: Any) -> float:
+    """Return the multiply-adds of all epochs of an ensemble, roughly: heat both ways, features."""
+    members = members_of(graph)
+    columns = members * network.views * (network.hidden + len(graph.classes))
+    heat = 4.0 * (graph.adjacency.nnz + graph.n) * columns * 2
+    _, stored = _size(graph.features)
+    width = members * 2 * network.hidden
+    return float(network.max_epochs * (heat + 3.0 * stored * width))
 
 
 def _values(settings: Any) -> dict[str, Any]:

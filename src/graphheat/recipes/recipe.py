@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphheat.checks import check_count, check_seed
-from graphheat.errors import OutputError
+from graphheat.errors import GraphHeatError, KernelMemoryError, OutputError
 from graphheat.graph import Graph
 from graphheat.progress import Progress
 from graphheat.recipes.memory_plan import check_fit_memory
@@ -182,13 +182,8 @@ class Recipe(ABC):
         """
         seed = check_seed(seed)
         if checkpoint is None:
-            return self.train(
-                prepared,
-                seed,
-                state=State(source=source, stage=stage),
-                progress=progress,
-                **options,
-            )
+            state = State(source=source, stage=stage)
+            return self._trained(prepared, seed, state=state, progress=progress, **options)
         path = Path(checkpoint)
         identity, saved = self.identity(prepared, seed, progress), None
         if path.exists():
@@ -211,12 +206,26 @@ class Recipe(ABC):
             latest[:] = [(whole, {name: array.copy() for name, array in arrays.items()})]
 
         state = State(save=save, saved=saved, source=source, stage=stage)
-        run = self.train(prepared, seed, state=state, progress=progress, **options)
+        run = self._trained(prepared, seed, state=state, progress=progress, **options)
         if run.interrupted and latest:
             write(path, *with_state(run, *latest[0]))
         else:
             run.save(path)
         return run
+
+    def _trained(self, prepared: Any, seed: int, **options: Any) -> Run:
+        """Train; where memory ends although the plan had room, say so in a sentence."""
+        try:
+            return self.train(prepared, seed, **options)
+        except GraphHeatError:
+            raise
+        except (MemoryError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and "allocate memory" not in str(error):
+                raise
+            raise KernelMemoryError(
+                f"Recipe {self.name!r} ran out of memory on {prepared.graph.n:,} nodes. Free some, "
+                "or take recipe 'linear' or 'spreading', which need less."
+            ) from error
 
 
 def with_state(run: Run, header: Header, arrays: Arrays) -> tuple[Header, Arrays]:
