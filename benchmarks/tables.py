@@ -107,8 +107,8 @@ ABOUT = {
     "the command has been run again (`fit` with `--resume`). *done before*: the command had ended, "
     "or found room enough.",
     "limits": "**Commands under 4 GB** of address space (`ulimit -v`): exit 0 is a result, 1 and 2 "
-    "should be a refusal before the work begins; recipes that learn in epochs run for two. `fit "
-    "auto` is not refused: its plan is too low, and it ends with an error of torch.",
+    "should be a refusal before the work begins; recipes that learn in epochs run for two, so "
+    "that the default, which leaves networks out where they would take minutes, has them here.",
     "explorer": "**The explorer's pages** in Chromium, WebGL in software; Pubmed's page is that of "
     "the graph alone.",
     "prediction_sets": "**Prediction sets**: validation and test nodes of the public split halved "
