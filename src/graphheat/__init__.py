@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from graphheat.estimators.heat_diffusion import HeatDiffusion
     from graphheat.estimators.heat_regressor import HeatRegressor
     from graphheat.estimators.label_spreading import HeatLabelSpreading
+    from graphheat.estimators.node_folds import NodeFolds, labelled_nodes
     from graphheat.graph import Graph
     from graphheat.heat import HeatKernel, neighborhood
     from graphheat.heat.engines.cluster.cluster import cluster
@@ -53,12 +54,14 @@ _HOME = {
     "HeatKernel": "heat",
     "HeatLabelSpreading": "estimators.label_spreading",
     "HeatRegressor": "estimators.heat_regressor",
+    "NodeFolds": "estimators.node_folds",
     "Run": "runs",
     "Suspects": "linear.suspects",
     "cluster": "heat.engines.cluster.cluster",
     "compare": "recipes.comparison",
     "evaluate": "recipes.evaluation",
     "fit": "recipes.fit",
+    "labelled_nodes": "estimators.node_folds",
     "load_run": "runs",
     "memory_budget": "memory",
     "neighborhood": "heat",
@@ -84,6 +87,7 @@ __all__ = [
     "HeatKernel",
     "HeatLabelSpreading",
     "HeatRegressor",
+    "NodeFolds",
     "Run",
     "Suspects",
     "cluster",
@@ -92,6 +96,7 @@ __all__ = [
     "disk",
     "evaluate",
     "fit",
+    "labelled_nodes",
     "load_run",
     "memory_budget",
     "neighborhood",

@@ -170,7 +170,7 @@ from graphheat.paper.store import Store
 from graphheat.paper.sweep import sweep
 from graphheat.paper.task import Task
 quick = (("max_epochs", 10), ("hidden", 2))
-tasks = [Task("mlp", "cora", seed, quick) for seed in range(200)]
+tasks = [Task("mlp", "cora", seed, quick) for seed in range(80)]
 sweep(Store(sys.argv[1]), tasks, jobs=int(sys.argv[2]))
 """
 
@@ -201,7 +201,7 @@ def test_a_killed_sweep_ends_with_the_same_runs(tmp_path):
         message = process.communicate()[1]
         assert process.returncode == 0, message
     a, b = Store(undisturbed).runs(), Store(killed).runs()
-    assert len(a) == len(b) == 200
+    assert len(a) == len(b) == 80
     same = ["row", "graph", "seed", "test_accuracy", "val_accuracy", "test_predicted", "epochs"]
     assert a[same].equals(b[same])
 

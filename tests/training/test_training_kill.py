@@ -53,7 +53,7 @@ for line in sys.stdin:
 
 @pytest.fixture
 def runner(tmp_path):
-    graph = block_model(2000, 4, degree=5, features=8, seed=0)
+    graph = block_model(600, 4, degree=5, features=8, seed=0)
     write_npz(graph, tmp_path / "graph.npz")
     process = subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(tmp_path / "graph.npz")],

@@ -85,7 +85,15 @@ class HeatLabelSpreading(TransductiveClassifier):
         self.tol = tol
         self.neighbors = neighbors
 
-    def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, labelled: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        adjacency: Any = None,
+        labelled: Any = None,
+        graph: Graph | None = None,
+    ) -> Self:
         """Spread the known labels.
 
         Parameters
@@ -102,6 +110,9 @@ class HeatLabelSpreading(TransductiveClassifier):
             Symmetric, shape (n, n); None: the nearest neighbours of X.
         labelled
             Mask of the labels that may be used, shape (n,).
+        graph
+            For searches over nodes: X is then row numbers of this graph, shape (m,) or (m, 1), and
+            y one label for each, shape (m,). See :class:`~graphheat.NodeFolds`.
         """
         if y is None and isinstance(X, Graph) and X.label_sets is not None:
             sets: LabelSets | None = LabelSets.of_graph(X)
@@ -109,7 +120,9 @@ class HeatLabelSpreading(TransductiveClassifier):
             sets = None if y is None else label_sets(y)
         self.multilabel_ = sets is not None
         if sets is None:
-            return super().fit(X, y, adjacency=adjacency, labelled=labelled)
+            return super().fit(X, y, adjacency=adjacency, labelled=labelled, graph=graph)
+        if graph is not None:
+            raise ParameterError("With graph=, y must hold one label per row; got label sets.")
         return self._fit_sets(X, sets, adjacency, labelled)
 
     def predict(self, X: Any = None, *, adjacency: Any = None) -> NDArray[Any]:

@@ -27,7 +27,15 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     classes_: NDArray[Any]
     probabilities_: NDArray[np.float64]
 
-    def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, labelled: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        adjacency: Any = None,
+        labelled: Any = None,
+        graph: Graph | None = None,
+    ) -> Self:
         """Learn from a graph.
 
         Parameters
@@ -42,19 +50,29 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             Symmetric, shape (n, n); None: the nearest neighbours of X.
         labelled
             Mask of the labels that may be used, shape (n,).
+        graph
+            For searches over nodes: X is then row numbers of this graph, shape (m,) or (m, 1), and
+            y the labels of these nodes, shape (m,). No other label of the graph is used;
+            ``predict`` and ``score`` take row numbers, too. See :class:`~graphheat.NodeFolds`.
         """
+        by_row = graph is not None and not isinstance(X, Graph)
         if isinstance(X, Graph):
-            if y is not None or adjacency is not None or labelled is not None:
+            if any(given is not None for given in (y, adjacency, labelled, graph)):
                 raise ParameterError(
                     "fit takes a Graph alone, or X, y and adjacency; got a Graph and more."
                 )
-            graph = X
+            fitted = X
+        elif graph is not None:
+            if adjacency is not None or labelled is not None:
+                raise ParameterError("fit takes either graph= or adjacency= and labelled=.")
+            fitted = graph_of_rows(graph, X, y)
         else:
-            graph = self._graph_from(X, y, adjacency, labelled)
-        self._has_own_adjacency = isinstance(X, Graph) or adjacency is not None
-        self._fit_graph(graph)
-        self.graph_ = graph
-        self.classes_ = class_array(graph.classes)
+            fitted = self._graph_from(X, y, adjacency, labelled)
+        self._has_own_adjacency = isinstance(X, Graph) or by_row or adjacency is not None
+        self._takes_rows = by_row
+        self._fit_graph(fitted)
+        self.graph_ = fitted
+        self.classes_ = class_array(fitted.classes)
         return self
 
     def predict_proba(self, X: Any = None, *, adjacency: Any = None) -> NDArray[Any]:
@@ -64,7 +82,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         ----------
         X
             None, the fitted graph or the fitted X: the probabilities found in ``fit``. Another X,
-            or another Graph: nodes that were not there.
+            or another Graph: nodes that were not there. After ``fit(X, y, graph=…)``: row numbers.
         adjacency
             The edges among the rows of another X.
         """
@@ -75,6 +93,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             if X is self.graph_ or X.fingerprint == self._fitted_fingerprint():
                 return self.probabilities_
             return self._foreign_proba(X)
+        if getattr(self, "_takes_rows", False) and adjacency is None:
+            return self.probabilities_[row_numbers(X, len(self.probabilities_))]
         X = self._check_features(X, reset=False)
         if adjacency is None:
             if self._is_fitted_input(X):
@@ -153,6 +173,50 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _is_fitted_input(self, X: Any) -> bool:
         return same_features(X, None if self.graph_ is None else self.graph_.features)
+
+
+def row_numbers(X: Any, n: int) -> NDArray[np.int64]:
+    """Return X as row numbers of a graph of n nodes, or raise.
+
+    Examples
+    --------
+    >>> row_numbers([[3], [0]], 5)
+    array([3, 0])
+    """
+    rows = np.asarray(X)
+    if rows.ndim == 2 and rows.shape[1] == 1:
+        rows = rows[:, 0]
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise ParameterError(
+            "With graph=, X must be row numbers: integers of shape (m,) or (m, 1); "
+            f"got {rows.dtype} of shape {rows.shape}. See graphheat.labelled_nodes(graph)."
+        )
+    outside = rows[(rows < 0) | (rows >= n)]
+    if len(outside):
+        raise ParameterError(
+            f"With graph=, X must be row numbers from 0 to {n - 1}; got {outside[0]}."
+        )
+    return rows.astype(np.int64)
+
+
+def graph_of_rows(graph: Graph, X: Any, y: Any) -> Graph:
+    """Return a graph in which the labels y of the rows X are known, and no others."""
+    if not isinstance(graph, Graph):
+        raise ParameterError(
+            f"The 'graph' parameter of fit must be a Graph; got {type(graph).__name__}."
+        )
+    if y is None:
+        raise ParameterError("With graph=, fit needs y: the labels of the rows X.")
+    rows, known = row_numbers(X, graph.n), column_or_1d(_as_labels(y), warn=True)
+    if len(rows) != len(known):
+        raise ParameterError(
+            f"X and y must have one entry per node each; got {len(rows):,} and {len(known):,}."
+        )
+    if len(np.unique(rows)) != len(rows):
+        raise ParameterError("With graph=, X must name each row once; some are there twice.")
+    labels = np.full(graph.n, None, dtype=object)
+    labels[rows] = known.tolist()
+    return from_arrays(None, labels, adjacency=graph)
 
 
 def same_features(X: Any, fitted: Any) -> bool:

@@ -17,6 +17,7 @@ from graphheat.html_table import html_table
 from graphheat.progress import Progress
 from graphheat.progress_bar import showing
 from graphheat.recipes import registry
+from graphheat.recipes.parallel_runs import make_runs, planned_fits
 from graphheat.recipes.recipe import DEFAULT
 from graphheat.runs import Run
 
@@ -173,6 +174,7 @@ def evaluate(
     splits: int | Sequence[Parts] | None = None,
     per_class: int = 20,
     val_per_class: int = 30,
+    jobs: int = 1,
     threads: int | None = None,
     callback: Callable[[Run], None] | None = None,
     progress: Progress | bool | None = None,
@@ -192,8 +194,11 @@ def evaluate(
     splits
         Parts by name (``train``, ``val``, ``test``), one mapping per split; or how many to draw at
         random, ``per_class`` to train and ``val_per_class`` to validate. Split k has the k-th seed.
+    jobs
+        Processes to fit in. Runs are the same to the bit as those of one process with the same
+        ``threads``; without ``threads`` each process has its share of the processors.
     callback
-        Called with each finished run.
+        Called with each finished run, in the order of the seeds.
     progress
         Called after each run as ``progress(done, total, "runs")``; True: a bar.
     recipe, threads, **changes
@@ -225,16 +230,21 @@ def evaluate(
                 "evaluate needs labelled test nodes; the graph's split has none. "
                 "Add some with graph.with_split(train=…, val=…, test=…), or pass splits=20."
             )
+    jobs = check_count(jobs, "jobs", "evaluate")
+    seeded = (
+        [(graph, numbers)]
+        if splits is None
+        else [(each, [seed]) for each, seed in zip(parted, numbers, strict=True)]
+    )
+    fits = planned_fits(chosen, seeded, changes, threads)
     runs = []
     with showing(progress) as shown:
-        for number, each in enumerate(parted):
-            prepared = chosen.prepare(each, chosen.settings(each, **changes), threads=threads)
-            for seed in numbers if splits is None else [numbers[number]]:
-                runs.append(chosen.fit(prepared, seed))
-                if callback is not None:
-                    callback(runs[-1])
-                if shown is not None:
-                    shown(len(runs), len(numbers), "runs")
+        for run in make_runs(fits, min(jobs, len(fits))):
+            runs.append(run)
+            if callback is not None:
+                callback(run)
+            if shown is not None:
+                shown(len(runs), len(fits), "runs")
     return Evaluation(tuple(runs), recipe)
 
 
