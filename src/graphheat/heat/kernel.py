@@ -211,13 +211,18 @@ class HeatKernel:
         request = Request("signals", tuple(series), columns.shape[1], partial=rows is not None)
         engine = self._chooser.choose(self._operand, request).engine
         height = self.n if rows is None else len(rows)
+
+        def part(strip: slice) -> NDArray[Any]:
+            block = dense(columns[:, strip], dtype)
+            parts = engine.apply(self._operand, block, series, rows=rows, threads=self._workers)
+            return np.asarray(parts)
+
+        if 0 < columns.shape[1] <= engine.width:
+            return part(slice(None)).reshape(len(series), height, *shape[1:])
         out = np.empty((len(series), height, columns.shape[1]), dtype=dtype)
         for a in range(0, columns.shape[1], engine.width):
             strip = slice(a, min(a + engine.width, columns.shape[1]))
-            block = dense(columns[:, strip], dtype)
-            parts = engine.apply(self._operand, block, series, rows=rows, threads=self._workers)
-            for k, part in enumerate(parts):
-                out[k, :, strip] = part
+            out[:, :, strip] = part(strip)
         return out.reshape(len(series), height, *shape[1:])
 
     def as_linear_operator(self) -> LinearOperator:

@@ -17,7 +17,9 @@ Networks, NeurIPS 2021 (DGC): a continuous diffusion time.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +31,7 @@ from graphheat.features import Scaling
 from graphheat.graph import Graph
 from graphheat.graph.feature_matrix import Features
 from graphheat.heat import HeatKernel
-from graphheat.heat.engines import ONE_OFF
+from graphheat.heat.engines import ONE_OFF, Auto
 
 Array = NDArray[np.float64]
 Matrix = Array | sp.csr_array  # dense, or compressed by row
@@ -38,7 +40,26 @@ SELF_LOOPS = 1.0
 TOL = 1e-7  # of what a run keeps
 PATH_TOL = 1e-4  # of what only a choice is made with; float32 does
 NOISE = {TOL: 1e-6, PATH_TOL: 1e-4}  # what rows of length 1 may be off by, generously
+STRIP = 256  # nodes whose rows of the kernel are computed at once
 PATH_BYTES = 3e8  # that diffused rows of several times may take together
+
+
+class KeptHeat:
+    """Rows of kernels that several diffusions of one graph ask for, the latest of them.
+
+    Together they take at most ``PATH_BYTES``.
+    """
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[float, float, bytes], NDArray[Any]] = {}
+
+    def __getitem__(self, key: tuple[float, float, bytes]) -> NDArray[Any] | None:
+        return self._rows.get(key)
+
+    def __setitem__(self, key: tuple[float, float, bytes], rows: NDArray[Any]) -> None:
+        self._rows[key] = rows
+        while sum(each.nbytes for each in self._rows.values()) > PATH_BYTES:
+            self._rows.pop(next(iter(self._rows)))
 
 
 class Diffusion:
@@ -65,20 +86,28 @@ class Diffusion:
         self.graph, self.scaling, self.threads = graph, scaling, threads
         self.self_weight = self_weight
         self.features = scaled_features(graph, scaling)
-        self._kernels: dict[tuple[float, float], HeatKernel] = {}
+        self._kernels: dict[tuple[float, float, Auto], HeatKernel] = {}
+        self._kept = KeptHeat()
 
     def keeping(self, self_weight: float) -> Diffusion:
-        """Return the same with another self weight."""
+        """Return the same with another self weight; both have rows of the kernel in common."""
         other = copy.copy(self)
         other.self_weight = self_weight
         return other
 
-    def _kernel(self, s: float, tol: float) -> HeatKernel:
-        if (s, tol) not in self._kernels:
-            self._kernels[s, tol] = HeatKernel(
-                self.graph, s, tol=tol, self_loops=SELF_LOOPS, engine=ONE_OFF, threads=self.threads
+    def rescaled(self, scaling: Scaling) -> Diffusion:
+        """Return the same with another scaling; both have rows of the kernel in common."""
+        other = copy.copy(self)
+        other.scaling, other.features = scaling, scaled_features(self.graph, scaling)
+        return other
+
+    def _kernel(self, s: float, tol: float, engine: Auto = ONE_OFF) -> HeatKernel:
+        key = s, tol, engine
+        if key not in self._kernels:
+            self._kernels[key] = HeatKernel(
+                self.graph, s, tol=tol, self_loops=SELF_LOOPS, engine=engine, threads=self.threads
             )
-        return self._kernels[s, tol]
+        return self._kernels[key]
 
     def noise(self, tol: float) -> float:
         """Return how far a diffused row may be off, as a length."""
@@ -93,10 +122,28 @@ class Diffusion:
 
     def weights(self, nodes: NDArray[np.int64], s: float) -> Array:
         """Return what every node's features count for in those of ``nodes``, shape (k, n)."""
-        units = np.zeros((self.graph.n, len(nodes)))
-        units[nodes, np.arange(len(nodes))] = 1.0
+        units = self._units(nodes, np.float64)
         heat = np.asarray(self._kernel(s, TOL).apply(units), dtype=np.float64).T
         return beside(units.T, heat / heat.sum(axis=1, keepdims=True), self.self_weight)
+
+    def _means(self, nodes: NDArray[np.int64], s: float) -> Array:
+        """Return columns of weights that sum to 1, shape (n, k); those of the last calls are kept.
+
+        Column j tells what every node's features count for in what heat brings ``nodes[j]``.
+        """
+        key = s, TOL, nodes.tobytes()
+        kept = self._kept[key]
+        if kept is None:
+            kept = np.asarray(self._kernel(s, TOL).apply(self._units(nodes, np.float64)))
+            kept /= kept.sum(axis=0)
+            self._kept[key] = kept
+        return kept
+
+    def _units(self, nodes: NDArray[np.int64], dtype: Any) -> NDArray[Any]:
+        """Return a column for each node, 1 there and 0 elsewhere, shape (n, k)."""
+        units = np.zeros((self.graph.n, len(nodes)), dtype=dtype)
+        units[nodes, np.arange(len(nodes))] = 1.0
+        return units
 
     def heat_from(self, nodes: NDArray[np.int64], s: float) -> Array:
         """Return the heat that arrives at each node from ``nodes``, 1 at each, shape (n,)."""
@@ -111,7 +158,9 @@ class Diffusion:
         if self.features.shape[1] > len(nodes):
             width = max(1, int(PATH_BYTES // (8 * self.graph.n)))
             strips = [nodes[a : a + width] for a in range(0, len(nodes), width)]
-            return np.vstack([self.weights(strip, s) @ self.features for strip in strips])
+            heat = np.vstack([(self.features.T @ self._means(each, s)).T for each in strips])
+            own = dense_rows(self.features, nodes) if self.self_weight else heat
+            return beside(own, heat, self.self_weight)
         block = self.features.toarray() if sp.issparse(self.features) else self.features
         return self.spread(block, s)[nodes]
 
@@ -126,7 +175,6 @@ class Diffusion:
         a few times have one. The share of a node's own features is left to the caller.
         """
         together = max(1, int(PATH_BYTES // max(4 * len(nodes) * self.features.shape[1], 1)))
-        kernel = self._kernel(0.0, PATH_TOL)
         if len(times) and times[0] == 0:  # a time of no work: float64's, for exact zeros and ones
             yield dense_rows(self.features, nodes).astype(np.float32)
             times = times[1:]
@@ -134,32 +182,43 @@ class Diffusion:
         for first in range(0, len(times), together):
             part = times[first : first + together]
             if features.shape[1] > len(nodes):
-                yield from self._from_rows(kernel, nodes, part, features)
+                yield from self._from_rows(nodes, part, features)
                 continue
+            kernel = self._kernel(0.0, PATH_TOL)
             sums = kernel.sweep(np.ones(self.graph.n, dtype=np.float32), part, rows=nodes)
             for heat, total in zip(kernel.sweep(features, part, rows=nodes), sums, strict=True):
                 yield heat / total[:, None]
 
     def _from_rows(
-        self,
-        kernel: HeatKernel,
-        nodes: NDArray[np.int64],
-        times: NDArray[np.float64],
-        features: Any,
+        self, nodes: NDArray[np.int64], times: NDArray[np.float64], features: Any
     ) -> Iterator[NDArray[np.float32]]:
         """Yield the same by rows of the kernel, as many at once as memory is meant for."""
-        n = self.graph.n
-        width = max(1, int(PATH_BYTES // (4 * n * len(times))))
+        most = min(STRIP, max(1, int(PATH_BYTES // (4 * self.graph.n * len(times)))))
+        strips = math.ceil(len(nodes) / most)
+        width = math.ceil(len(nodes) / strips)
+        # All strips together must pay for loading compiled code, not each of them.
+        engine = replace(ONE_OFF, signals=ONE_OFF.signals / strips)
+        kernel = self._kernel(0.0, PATH_TOL, engine)
         found = np.empty((len(times), len(nodes), features.shape[1]), dtype=np.float32)
-        transposed = sp.csr_array(features.T) if isinstance(features, sp.csr_array) else features.T
         for a in range(0, len(nodes), width):
-            strip = nodes[a : a + width]
-            units = np.zeros((n, len(strip)), dtype=np.float32)
-            units[strip, np.arange(len(strip))] = 1.0
-            for k, heat in enumerate(kernel.sweep(units, times)):
-                heat /= heat.sum(axis=0)
-                found[k, a : a + width] = (transposed @ heat).T
+            for k, heat in enumerate(self._path_means(kernel, nodes[a : a + width], times)):
+                # Of a matrix compressed by row the transpose is at hand, compressed by column.
+                found[k, a : a + width] = (features.T @ heat).T
         yield from found
+
+    def _path_means(
+        self, kernel: HeatKernel, nodes: NDArray[np.int64], times: NDArray[np.float64]
+    ) -> list[NDArray[np.float32]]:
+        """Return columns of weights that sum to 1, shape (n, k), for each time; they are kept."""
+        keys = [(float(s), PATH_TOL, nodes.tobytes()) for s in times]
+        kept = [self._kept[key] for key in keys]
+        missing = [k for k, heat in enumerate(kept) if heat is None]
+        if missing:
+            swept = kernel.sweep(self._units(nodes, np.float32), times[missing])
+            for k, heat in zip(missing, swept, strict=True):
+                heat /= heat.sum(axis=0)
+                kept[k] = self._kept[keys[k]] = heat
+        return [heat for heat in kept if heat is not None]
 
 
 def beside(x: NDArray[Any], heat: NDArray[Any], own: float) -> NDArray[Any]:

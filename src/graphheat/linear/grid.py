@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphheat.calibration.temperature import fit_log_scale
 from graphheat.features import ScalingKind
-from graphheat.linear.diffusion import PATH_TOL, Diffusion, dense_rows
+from graphheat.linear.diffusion import PATH_TOL, Diffusion
 from graphheat.linear.ridge import Spectrum, one_hot
 from graphheat.progress import Progress
 
@@ -31,6 +31,7 @@ PENALTIES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
 SELF_WEIGHTS = (0.0, 0.2, 0.5)  # shares of a node's own features that are not diffused
 DEFAULT_S, DEFAULT_L2 = 5.0, 0.1  # where no class has two labels to choose by
 PROMISING = 3  # times that other forms of the features are tried at
+KEPT_BYTES = 1e7  # that diffused training rows of one time may take to be kept
 MOST_LABELS = 1500  # that choose; more tell the candidates apart no better
 BY = "leave-one-out"
 
@@ -154,9 +155,20 @@ def search_grid(
     steps = len(grid.times) + (len(kinds) - 1) * min(PROMISING, len(grid.times))
     tried: list[_Tried] = []
 
+    seen: dict[tuple[ScalingKind, float], _TrainingRows] = {}
+
+    def rows_at(kind: ScalingKind, times: Array) -> Iterator[_TrainingRows]:
+        if all((kind, s) in seen for s in times):
+            yield from (seen[kind, s] for s in times)
+            return
+        for s, rows in zip(times, _training_rows(diffusions[kind], train, times), strict=True):
+            if rows.is_small():
+                seen[kind, s] = rows
+            yield rows
+
     def attempt(kind: ScalingKind, times: Array, shares_of: Any) -> None:
         noise = diffusions[kind].noise(PATH_TOL)
-        for s, rows in zip(times, _training_rows(diffusions[kind], train, times), strict=True):
+        for s, rows in zip(times, rows_at(kind, times), strict=True):
             for share in shares_of(s):
                 spectrum = rows.spectrum(share, weights, noise if s > 0 else 0.0)
                 scored = _scored(spectrum, truth, targets, grid.penalties)
@@ -207,21 +219,26 @@ class _TrainingRows:
     """The training rows as they are and diffused, shape (m, f) each, for any share of the first.
 
     Where there are more features than rows only inner products are looked at, and these are made
-    once for all shares.
+    once for all shares, so that the rows themselves need not be kept.
     """
 
-    def __init__(self, raw: NDArray[Any], diffused: NDArray[Any], gram: NDArray[Any] | None):
-        self._raw, self._diffused, self._gram = raw, diffused, gram
-        self._products: tuple[NDArray[Any], NDArray[Any]] | None = None
+    def __init__(self, raw: Any, diffused: NDArray[Any], gram: NDArray[Any] | None) -> None:
+        self._gram = gram
+        if gram is None:
+            self._raw, self._diffused = raw, diffused
+        else:
+            across = np.asarray(raw @ diffused.T)
+            self._products = diffused @ diffused.T, across + across.T
+
+    def is_small(self) -> bool:
+        """Return whether rows of all times can be kept: inner products, or few features."""
+        return self._gram is not None or self._diffused.nbytes <= KEPT_BYTES
 
     def spectrum(self, share: float, weights: Array, noise: float) -> Spectrum:
         """Return the spectrum of the rows share·x + (1 − share)·h."""
         rest = 1.0 - share
         if self._gram is None:
             return Spectrum.of_rows(share * self._raw + rest * self._diffused, weights, noise)
-        if self._products is None:
-            across = self._raw @ self._diffused.T
-            self._products = self._diffused @ self._diffused.T, across + across.T
         diffused, across = self._products
         mixed = share**2 * self._gram + share * rest * across + rest**2 * diffused
         return Spectrum.of_gram(mixed, weights, noise)
@@ -230,8 +247,13 @@ class _TrainingRows:
 def _training_rows(
     diffusion: Diffusion, train: NDArray[np.int64], times: Array
 ) -> Iterator[_TrainingRows]:
-    raw = dense_rows(diffusion.features, train).astype(np.float32)
-    gram = raw @ raw.T if raw.shape[1] > len(raw) else None
+    raw: Any = diffusion.features[train].astype(np.float32)
+    gram: Any = None
+    if raw.shape[1] > len(train):
+        gram = raw @ raw.T  # sparse rows stay so: their products cost next to nothing
+        gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
+    elif not isinstance(raw, np.ndarray):
+        raw = raw.toarray()
     for diffused in diffusion.path(train, times):
         yield _TrainingRows(raw, diffused, gram)
 

@@ -290,10 +290,9 @@ def _diffusions(
 ) -> Mapping[ScalingKind, Diffusion]:
     if is_large(graph):
         return row_diffusions(graph, _kinds(sampled_rows(graph), settings), threads)
-    return {
-        kind: Diffusion(graph, _scaling(graph, kind), threads=threads)
-        for kind in _kinds(graph.features, settings)
-    }
+    default, *others = _kinds(graph.features, settings)
+    first = Diffusion(graph, _scaling(graph, default), threads=threads)
+    return {default: first} | {kind: first.rescaled(_scaling(graph, kind)) for kind in others}
 
 
 def _kinds(features: Any, asked: LinearSettings) -> tuple[ScalingKind, ...]:

@@ -19,6 +19,7 @@ from graphheat.errors import GraphError
 from graphheat.features import Scaling, ScalingKind
 from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
+from graphheat.heat.engines import AUTO, Auto
 from graphheat.linear.diffusion import SELF_LOOPS, Array, Diffusion, beside, dense_rows
 from graphheat.linear.heat_rows import HeatRows
 
@@ -97,14 +98,15 @@ class RowDiffusion(Diffusion):
         self.heat = heat
         self.kept: dict[float, float] = {}
         self._answers: dict[tuple[float, bytes], Array] = {}
-        self._kernels: dict[tuple[float, float], HeatKernel] = {}
+        self._kernels: dict[tuple[float, float, Auto], HeatKernel] = {}
 
-    def _kernel(self, s: float, tol: float) -> HeatKernel:
-        if (s, tol) not in self._kernels:
-            self._kernels[s, tol] = HeatKernel(
-                self.graph, s, tol=tol, self_loops=SELF_LOOPS, threads=self.threads
+    def _kernel(self, s: float, tol: float, engine: Auto = AUTO) -> HeatKernel:
+        key = s, tol, engine
+        if key not in self._kernels:
+            self._kernels[key] = HeatKernel(
+                self.graph, s, tol=tol, self_loops=SELF_LOOPS, engine=engine, threads=self.threads
             )
-        return self._kernels[s, tol]
+        return self._kernels[key]
 
     def noise(self, tol: float) -> float:
         """Return how far a diffused row may be off by rounding, as a length."""

@@ -96,8 +96,8 @@ class Engine(Protocol):
         *,
         rows: NDArray[np.int64] | None = None,
         threads: int = 1,
-    ) -> list[NDArray[Any]]:
-        """Return f(S) ``block`` for each f, all from one basis.
+    ) -> list[NDArray[Any]] | NDArray[Any]:
+        """Return f(S) ``block`` for each f, all from one basis: a list, or one array of them.
 
         Parameters
         ----------

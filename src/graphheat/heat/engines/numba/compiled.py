@@ -50,10 +50,10 @@ class NumbaEngine(ColumnEngine):
         *,
         rows: NDArray[np.int64] | None = None,
         threads: int = 1,
-    ) -> list[NDArray[Any]]:
+    ) -> NDArray[Any]:
         """Return f(S) ``block`` for each f; see :func:`diffuse`."""
         results = diffuse(operand.matrix_in(block.dtype), block, series, threads=threads)
-        return results if rows is None else [result[rows] for result in results]
+        return results if rows is None else results[:, rows]
 
     def matrix(
         self,
@@ -76,8 +76,8 @@ def diffuse(
     series: Sequence[ChebyshevSeries],
     *,
     threads: int = 1,
-) -> list[NDArray[np.floating[Any]]]:
-    """Return f(S) ``block`` for each series f, all from one basis T_k(S) ``block``.
+) -> NDArray[np.floating[Any]]:
+    """Return f(S) ``block`` for each series f, shape (series, n, c), all from one basis.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def diffuse(
     coefficients = np.zeros((len(orders), orders.max() + 1), dtype=block.dtype)
     for row, each in zip(coefficients, series, strict=True):
         row[: each.order + 1] = each.coefficients
-    results = [np.empty_like(block) for _ in series]
+    results = np.empty((len(series), n, c), dtype=block.dtype)
     full = ROW_BYTES // block.itemsize
     local = threading.local()
 
