@@ -23,6 +23,7 @@ from graphheat.errors import (
     ParameterError,
 )
 from graphheat.heat.engines.cluster import block_step, cluster
+from graphheat.heat.laplacian import Laplacian
 from graphheat.linear import labelling
 from graphheat.linear.work_plan import Sizes, plan_sizes, plan_work
 from graphheat.recipes.disk_fit import fit_on_disk
@@ -148,7 +149,7 @@ def test_a_diffusion_goes_on_after_its_workers_are_gone(disk_graph, run, tmp_pat
 def test_workers_of_another_version_or_graph_refuse(disk_graph, tmp_path):
     step = block_step.Step(
         "0.0.0", str(disk_graph.path), disk_graph.fingerprint, str(tmp_path), 0, 1, 1, 16, "<f4",
-        (1.0,), 1.0,
+        (1.0,), Laplacian(self_loops=1.0),
     )  # fmt: skip
     with pytest.raises(GraphError, match="Install the same version everywhere"):
         block_step.take_step(step)

@@ -13,11 +13,15 @@ from numpy.typing import NDArray
 Entries = tuple[NDArray[np.int32], NDArray[Any], NDArray[np.int64]]
 
 
-def threshold(heat: NDArray[Any], eps: float) -> NDArray[np.bool_]:
-    """Return which entries to keep; ``eps=0`` keeps all that are not exactly 0."""
+def threshold(heat: NDArray[Any], eps: float, *, signed: bool = False) -> NDArray[np.bool_]:
+    """Return which entries to keep; ``eps=0`` keeps all that are not exactly 0.
+
+    ``signed``: entries may be negative, and are kept by their absolute value.
+    """
     if eps == 0:
         return np.asarray(heat != 0)
-    return np.asarray(heat >= least_kept(eps, heat.dtype))
+    least = least_kept(eps, heat.dtype)
+    return np.asarray((np.abs(heat) if signed else heat) >= least)
 
 
 def least_kept(eps: float, dtype: np.dtype[Any]) -> Any:

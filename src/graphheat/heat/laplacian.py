@@ -1,13 +1,63 @@
-"""The normalised Laplacian of the paper, and what is left of it without the identity."""
+"""Laplacians of a graph: the paper's normalised one, and others that filters may use."""
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
 
+from graphheat.checks import check_choice
+
 Isolated = Literal["paper", "keep"]
+LaplacianKind = Literal[
+    "normalized", "random_walk", "combinatorial", "signless", "normalized_signless"
+]
+
+
+@dataclass(frozen=True)
+class Laplacian:
+    """Which Laplacian of a graph.
+
+    With degrees D, S = D^{-1/2} A D^{-1/2} and the self-loops added to A first:
+
+    =====================  ===================  ===========================================
+    kind                   L                    spectrum in
+    =====================  ===================  ===========================================
+    normalized             I − S                [0, 2]
+    random_walk            I − D^{-1}A          [0, 2], that of the normalised one
+    combinatorial          D − A                [0, b], b a bound that is proven
+    signless               D + A                [0, b]
+    normalized_signless    I + S                [0, 2]
+    =====================  ===================  ===========================================
+
+    Attributes
+    ----------
+    kind
+        One of the table's.
+    self_loops
+        Weight added to every diagonal entry of A first; D − A does not change by it.
+    isolated
+        What a node without edges has where degrees divide; see :func:`normalized_adjacency`.
+    """
+
+    kind: LaplacianKind = "normalized"
+    self_loops: float = 0.0
+    isolated: Isolated = "paper"
+
+    def __post_init__(self) -> None:
+        check_choice(self.kind, "laplacian", "GraphFilter", get_args(LaplacianKind))
+
+    @property
+    def divided(self) -> bool:
+        """Whether degrees divide, so that the spectrum is in [0, 2]."""
+        return self.kind not in ("combinatorial", "signless")
+
+    @property
+    def sign(self) -> float:
+        """−1 where A is added in place of subtracted."""
+        return -1.0 if self.kind in ("signless", "normalized_signless") else 1.0
 
 
 def normalized_adjacency(

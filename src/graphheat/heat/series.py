@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebval
@@ -56,6 +56,8 @@ class ChebyshevSeries:
     >>> square.order, square.response(np.array([0.5])).tolist()
     (2, [0.25])
     """
+
+    signed: ClassVar[bool] = True  # entries are kept by absolute value, as they may be negative
 
     coefficients: NDArray[np.float64]
     dtype: np.dtype[Any]
@@ -91,6 +93,8 @@ class ChebyshevSeries:
 class HeatSeries(ChebyshevSeries):
     """e^{-sL}, and the accuracy ``tol`` that the series was made for."""
 
+    signed: ClassVar[bool] = False
+
     s: float = 0.0
     tol: float = 0.0
 
@@ -115,6 +119,20 @@ def proven_rounding(s: float, order: int, longest_row: int, unit: float) -> floa
     return unit * (recurrence + s * (longest_row + 5) + order + 2)
 
 
+def recurrence_rounding(
+    coefficients: NDArray[np.float64], longest_row: int, unit: float, absolute_norm: float = 1.0
+) -> float:
+    """Bound the rounding error of any series as :func:`proven_rounding` does that of heat.
+
+    With a = Σ|c_k|, b = Σ k|c_k| and c = Σ k²|c_k| in place of 1, √s and s; ``absolute_norm`` is
+    that of S entry by entry, to which the rounding of a product is relative.
+    """
+    k, sizes = np.arange(len(coefficients)), np.abs(coefficients)
+    a, b, c = float(sizes.sum()), float((k * sizes).sum()), float((k**2 * sizes).sum())
+    products = (c + b) * (longest_row + 4) + c * (longest_row + 5)
+    return unit * (absolute_norm * products + a * (len(coefficients) + 1))
+
+
 def heat_series(
     s: float, tol: float, longest_row: int, measure: Callable[[HeatSeries], float] | None = None
 ) -> HeatSeries:
@@ -128,7 +146,7 @@ def heat_series(
     if s == 0:
         return HeatSeries(np.ones(1), DOUBLE, s=0.0, tol=tol)
     # Below 1e-20 no precision serves, as is said at the end.
-    coefficients, tails = _coefficients(s, max(tol / 2, 1e-20))
+    coefficients, tails = heat_coefficients(s, max(tol / 2, 1e-20))
     order = int(np.argmax(tails <= tol / 2))
     coefficients, truncation = coefficients[: order + 1], float(tails[order])
     if tol >= 1e-6 and s <= 100:
@@ -145,7 +163,7 @@ def heat_series(
     return HeatSeries(coefficients, DOUBLE, truncation, rounding, s, tol)
 
 
-def _coefficients(s: float, tol: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def heat_coefficients(s: float, tol: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return c_k and the tails Σ_{j>k} c_j, far enough that the last tail is negligible."""
     size = 32 + int(2 * math.sqrt(2 * s * math.log(4 / tol)) + 2 * math.log(4 / tol))
     while True:

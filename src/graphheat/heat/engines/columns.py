@@ -59,7 +59,12 @@ class ColumnEngine(Engine):
         """Return rows of f(S), entries at least ``eps``, shape (len(indices), n)."""
         entries = self.entry_series(operand, series)
         return strips.rows(
-            lambda strip: self.columns(operand, strip, entries), indices, eps, operand.n, threads
+            lambda strip: self.columns(operand, strip, entries),
+            indices,
+            eps,
+            operand.n,
+            threads,
+            signed=series.signed,
         )
 
     def matrix(
@@ -74,7 +79,12 @@ class ColumnEngine(Engine):
         """Return the entries of f(S) that are at least ``eps``, exactly symmetric, shape (n, n)."""
         entries = self.entry_series(operand, series)
         return strips.matrix(
-            lambda strip: self.columns(operand, strip, entries), operand.n, eps, threads, progress
+            lambda strip: self.columns(operand, strip, entries),
+            operand.n,
+            eps,
+            threads,
+            progress,
+            signed=series.signed,
         )
 
     def cost(self, operand: Operand, request: Request, *, threads: int = 1) -> Cost:

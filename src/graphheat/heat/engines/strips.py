@@ -20,19 +20,31 @@ WIDTH = 32  # columns of a strip: they stay in cache
 
 
 def rows(
-    columns_of: ColumnsOf, indices: NDArray[np.int64], eps: float, n: int, threads: int
+    columns_of: ColumnsOf,
+    indices: NDArray[np.int64],
+    eps: float,
+    n: int,
+    threads: int,
+    *,
+    signed: bool = False,
 ) -> sp.csr_array:
     """Return rows of a symmetric matrix, entries at least ``eps``, shape (len(indices), n)."""
 
     def full_rows(strip: NDArray[np.int64]) -> Entries:
         values = columns_of(strip).T
-        return entries_of(values, threshold(values, eps))
+        return entries_of(values, threshold(values, eps, signed=signed))
 
     return assemble(list(_map(full_rows, indices, threads)), n)
 
 
 def matrix(
-    columns_of: ColumnsOf, n: int, eps: float, threads: int, progress: Progress | None
+    columns_of: ColumnsOf,
+    n: int,
+    eps: float,
+    threads: int,
+    progress: Progress | None,
+    *,
+    signed: bool = False,
 ) -> sp.csr_array:
     """Return the entries that are at least ``eps``, exactly symmetric, shape (n, n)."""
 
@@ -41,7 +53,7 @@ def matrix(
         # symmetric to the bit although its strips are rounded differently.
         last = int(strip[-1]) + 1
         values = columns_of(strip)[:last].T
-        keep = threshold(values, eps)
+        keep = threshold(values, eps, signed=signed)
         keep &= np.arange(last) <= strip[:, None]
         return entries_of(values, keep)
 

@@ -21,6 +21,7 @@ import numpy as np
 from graphheat.disk import DiskGraph
 from graphheat.errors import GraphError, OutputError
 from graphheat.heat.engines.panel.links import links_of
+from graphheat.heat.laplacian import Laplacian
 from graphheat.heat.operand import MappedOperand
 
 
@@ -43,8 +44,8 @@ class Step(NamedTuple):
         Numbers of a row, and their type.
     coefficients
         c_{k+1} of each series.
-    self_loops
-        Weight of a self-loop at every node.
+    laplacian
+        What the steps are taken with.
     """
 
     version: str
@@ -57,7 +58,7 @@ class Step(NamedTuple):
     width: int
     dtype: str
     coefficients: tuple[float, ...]
-    self_loops: float
+    laplacian: Laplacian
 
 
 class Done(NamedTuple):
@@ -89,7 +90,7 @@ def take_step(step: Step) -> Done:
             f"This worker has graphheat {version()}, and the task comes from "
             f"{step.version}. Install the same version everywhere."
         )
-    links = _links(step.graph, step.fingerprint, step.self_loops, step.dtype)
+    links = _links(step.graph, step.fingerprint, step.laplacian, step.dtype)
     dtype = np.dtype(step.dtype)
     folder, n, width = Path(step.folder), links.n, step.width
     now = np.asarray(opened(folder, "T", step.number - 1, (n * width,), dtype, "r"))
@@ -164,8 +165,8 @@ def put(folder: Path, kind: str, number: int, parts: Sequence[tuple[int, Any]]) 
 
 
 @lru_cache(maxsize=2)
-def _links(path: str, fingerprint: str, self_loops: float, dtype: str) -> Any:
+def _links(path: str, fingerprint: str, laplacian: Laplacian, dtype: str) -> Any:
     graph = DiskGraph.open(path)
     if graph.fingerprint != fingerprint:
         raise GraphError(f"{path} is another graph on this worker than where the run was started.")
-    return links_of(MappedOperand(graph, self_loops=self_loops), np.dtype(dtype))
+    return links_of(MappedOperand(graph, laplacian=laplacian), np.dtype(dtype))

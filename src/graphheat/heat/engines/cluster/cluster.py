@@ -43,6 +43,7 @@ from graphheat.heat.engines.cluster.block_step import (
 )
 from graphheat.heat.engines.panel.links import Links, links_of
 from graphheat.heat.engines.panel.panel import coefficients_of, row_bytes
+from graphheat.heat.laplacian import Laplacian
 from graphheat.heat.operand import MappedOperand
 from graphheat.heat.series import ChebyshevSeries
 from graphheat.progress import Progress
@@ -127,6 +128,7 @@ class Cluster:
         threads: int = 1,
         progress: Progress | None = None,
         self_loops: float = 1.0,
+        laplacian: Laplacian | None = None,
         strip: int = 1 << 17,
     ) -> Callable[[Any, int], NDArray[Any]]:
         """Diffuse ``count`` columns, and return what gives rows of the results.
@@ -137,6 +139,8 @@ class Cluster:
             Gives the columns of a slice in the rows first … last.
         series
             What is added up; all from one basis.
+        self_loops, laplacian
+            Weight of self-loops of the normalised Laplacian, or another one.
 
         Notes
         -----
@@ -145,17 +149,18 @@ class Cluster:
         tasks and however often. A diffusion that was interrupted goes on with the step it was at.
         """
         dtype = series[0].dtype
-        links = links_of(MappedOperand(graph, self_loops=self_loops), dtype)
+        laplacian = Laplacian(self_loops=self_loops) if laplacian is None else laplacian
+        links = links_of(MappedOperand(graph, laplacian=laplacian), dtype)
         widest = 256 // dtype.itemsize
         parts = [slice(a, min(a + widest, count)) for a in range(0, count, widest)]
         results = []
         for part in parts:
             width = row_bytes(part.stop - part.start, dtype) // dtype.itemsize
-            place = self.folder / _name(graph, columns, part, series, self_loops)
+            place = self.folder / _name(graph, columns, part, series, laplacian)
             place.mkdir(parents=True, exist_ok=True)
             results.append(
                 self._part(
-                    graph, links, columns, part, width, series, place, progress, self_loops, strip
+                    graph, links, columns, part, width, series, place, progress, laplacian, strip
                 )
             )
 
@@ -174,7 +179,7 @@ class Cluster:
         series: Sequence[ChebyshevSeries],
         place: Path,
         progress: Progress | None,
-        self_loops: float,
+        laplacian: Laplacian,
         strip: int,
     ) -> Callable[[Any, int], NDArray[Any]]:
         n, dtype = graph.n, series[0].dtype
@@ -193,7 +198,7 @@ class Cluster:
                 Step(
                     version(), str(Path(graph.path).resolve()), graph.fingerprint,
                     str(place), first, last, number, width, dtype.str,
-                    tuple(float(c) for c in coefficients[:, number]), self_loops,
+                    tuple(float(c) for c in coefficients[:, number]), laplacian,
                 )
                 for first, last in bounds
             ]  # fmt: skip
@@ -299,10 +304,10 @@ def _name(
     columns: Callable[[int, int, slice], NDArray[Any]],
     part: slice,
     series: Sequence[ChebyshevSeries],
-    self_loops: float,
+    laplacian: Laplacian,
 ) -> str:
     """Return what identifies a diffusion: the graph, the series, and its first columns."""
-    digest = hashlib.sha256(f"{graph.fingerprint} {part} {self_loops}".encode())
+    digest = hashlib.sha256(f"{graph.fingerprint} {part} {laplacian}".encode())
     for each in series:
         digest.update(each.coefficients.tobytes() + each.dtype.str.encode())
     first = columns(0, min(graph.n, PROBED), part)

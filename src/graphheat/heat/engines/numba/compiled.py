@@ -159,7 +159,7 @@ def matrix(
     n = S.shape[0]
     if series.order == 0 or n == 0:
         identity = np.full(n, series.coefficients[0], dtype=S.dtype)
-        kept = np.flatnonzero(threshold(identity, eps)).astype(np.int32)
+        kept = np.flatnonzero(threshold(identity, eps, signed=series.signed)).astype(np.int32)
         return sp.csr_array((identity[kept], (kept, kept)), shape=(n, n))
     ordering = order(S)
     return _join(ordering, series, eps, _collect(ordering, series, eps, threads, progress))
@@ -219,7 +219,7 @@ def _collect(
         np.empty(classes, dtype=np.int32),
     )
     loops.neighborhoods(csr, near)
-    least, most = _bounds(eps, number)
+    least, most = _bounds(eps, number, series.signed)
     task = loops.Task(
         sizes=ordering.sizes,
         coefficients=series.coefficients.astype(number),
@@ -278,12 +278,13 @@ def _scratch(n: int, width: int, number: np.dtype[Any], hops: int) -> Scratch:
     )
 
 
-def _bounds(eps: float, number: np.dtype[Any]) -> tuple[Any, Any]:
+def _bounds(eps: float, number: np.dtype[Any], signed: bool) -> tuple[Any, Any]:
     """Return (least, most): kept is what is ≥ least or ≤ most, as ``threshold`` has it."""
     if eps == 0:
         tiny = np.nextafter(number.type(0), number.type(1))
         return tiny, -tiny
-    return least_kept(eps, number), number.type(-np.inf)
+    least = least_kept(eps, number)
+    return least, -least if signed else number.type(-np.inf)
 
 
 def _join(
@@ -306,7 +307,7 @@ def _join(
     own = np.stack(
         [triangle.diagonal + at_zero * (1 - 1 / sizes), triangle.diagonal - at_zero / sizes]
     ).astype(number)
-    own_kept = threshold(own, eps)
+    own_kept = threshold(own, eps, signed=series.signed)
     own_kept[1] &= sizes > 1
     counts = np.empty(n, dtype=np.int64)
     counts[ordering.members] = np.repeat(

@@ -82,17 +82,16 @@ def links_of(operand: Operand, dtype: np.dtype[Any]) -> Links:
 
 
 def _make(operand: Operand, dtype: np.dtype[Any]) -> Links:
+    by = _by_degrees if operand.laplacian.divided else _shifted
     if isinstance(operand, MappedOperand):
         graph = operand.graph
         weights = np.empty(0) if graph.weights is None else graph.weights
         degrees = graph.degrees
-        return _by_degrees(operand, graph.indptr, graph.indices, weights, degrees, dtype)
+        return by(operand, graph.indptr, graph.indices, weights, degrees, dtype)
     adjacency = operand.adjacency
     if adjacency is not None and bool((adjacency.data == 1).all()):
         degrees = np.diff(adjacency.indptr).astype(np.float64)
-        return _by_degrees(
-            operand, adjacency.indptr, adjacency.indices, np.empty(0), degrees, dtype
-        )
+        return by(operand, adjacency.indptr, adjacency.indices, np.empty(0), degrees, dtype)
     S = operand.matrix_in(dtype)
     none = np.empty(0, dtype=dtype)
     return Links(_arrays(S.indptr, S.indices, np.ascontiguousarray(S.data), none, none))
@@ -116,9 +115,29 @@ def _by_degrees(
     inverse = (1.0 / degrees).astype(dtype)
     if operand.isolated == "paper":
         inverse[alone] = 0
+    if operand.laplacian.sign < 0:
+        inverse = -inverse
     rank = operand.graph.rank if isinstance(operand, MappedOperand) else None
     roots = np.sqrt(degrees).astype(dtype)
     return Links(_arrays(indptr, indices, weights, inverse, own), roots, rank)
+
+
+def _shifted(
+    operand: Operand,
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    degrees: NDArray[np.float64],
+    dtype: np.dtype[Any],
+) -> Links:
+    """Return the links of S = I − (2 / b)(D ∓ A): one factor, degrees on the diagonal."""
+    sign, half = operand.laplacian.sign, operand.lmax / 2
+    # Self-loops cancel in D − A, where those of A itself are among the entries.
+    loops = 2 * operand.self_loops if sign < 0 else 0.0
+    factor = np.full(len(degrees), sign / half, dtype=dtype)
+    own = (sign * (half - degrees - loops)).astype(dtype)
+    rank = operand.graph.rank if isinstance(operand, MappedOperand) else None
+    return Links(_arrays(indptr, indices, weights, factor, own), None, rank)
 
 
 def _arrays(indptr: Any, indices: Any, weights: Any, inverse: Any, own: Any) -> Arrays:

@@ -321,6 +321,8 @@ class PushEngine(Engine):
             return "push computes rows, not signals"
         if not all(isinstance(series, HeatSeries) for series in request.series):
             return "push computes heat alone"
+        if operand.laplacian.kind not in ("normalized", "random_walk"):
+            return "push follows the normalised Laplacian"
         if isinstance(operand, MappedOperand):
             return "push makes no matrix of a graph on disk" if request.kind == "matrix" else None
         return "push needs the graph's adjacency" if operand.adjacency is None else None
