@@ -61,3 +61,7 @@ class CheckpointError(GraphHeatError, ValueError):
 
 class MissingDependencyError(GraphHeatError, ImportError):
     """An optional package is needed for what was asked."""
+
+
+class UnsupportedError(GraphHeatError, NotImplementedError):
+    """What was asked for is not done here, and the message says what is."""

@@ -18,6 +18,8 @@ Duplicates = Literal["error", "sum", "max", "first"]
 Symmetrize = Literal["max"]
 SelfLoops = Literal["keep", "drop"]
 
+ADVICE = "Pass symmetrize='max' where the Graph is made."
+
 
 def from_pairs(
     source: NDArray[np.integer[Any]],
@@ -142,11 +144,16 @@ def _ends(name: str, ends: Any) -> NDArray[np.int64]:
 
 
 def validate(
-    adjacency: Any, *, symmetrize: Symmetrize | None = None, self_loops: SelfLoops = "keep"
+    adjacency: Any,
+    *,
+    symmetrize: Symmetrize | None = None,
+    self_loops: SelfLoops = "keep",
+    advice: str = ADVICE,
 ) -> sp.csr_array:
     """Return a canonical copy of ``adjacency``, or raise with the rule it breaks.
 
-    The copy is float64, sorted, without stored zeros, with int32 indices when they fit.
+    The copy is float64, sorted, without stored zeros, with int32 indices when they fit. ``advice``
+    is what to do about a matrix that is not symmetric.
     """
     check_choice(symmetrize, "symmetrize", "a graph", (None, "max"))
     check_choice(self_loops, "self_loops", "a graph", ("keep", "drop"))
@@ -173,7 +180,7 @@ def validate(
     if symmetrize == "max":
         matrix = sp.csr_array(matrix.maximum(matrix.T))
     else:
-        _check_symmetry(matrix)
+        _check_symmetry(matrix, advice)
     matrix.sort_indices()
     index_type = np.int32 if max(matrix.nnz, rows) < 2**31 else np.int64
     return sp.csr_array(
@@ -219,7 +226,7 @@ def _check_weights(matrix: sp.csr_array) -> None:
             )
 
 
-def _check_symmetry(matrix: sp.csr_array) -> None:
+def _check_symmetry(matrix: sp.csr_array, advice: str) -> None:
     difference = sp.csr_array(matrix - matrix.T)
     difference.eliminate_zeros()
     if difference.nnz:
@@ -228,5 +235,5 @@ def _check_symmetry(matrix: sp.csr_array) -> None:
         stored = difference.multiply(matrix).count_nonzero()  # of a one-way pair, the way there is
         raise GraphError(
             f"adjacency must be symmetric; {stored:,} of {matrix.nnz:,} entries differ "
-            f"(first at ({i}, {j})). Pass symmetrize='max' where the Graph is made."
+            f"(first at ({i}, {j})). {advice}"
         )

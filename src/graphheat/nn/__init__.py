@@ -4,5 +4,13 @@ from graphheat.nn.conv import HeatConv
 from graphheat.nn.features import SparseFeatures
 from graphheat.nn.model import GraphHeat
 from graphheat.nn.operator import HeatOperator, heat_operator
+from graphheat.nn.relational import RelationalHeatConv
 
-__all__ = ["GraphHeat", "HeatConv", "HeatOperator", "SparseFeatures", "heat_operator"]
+__all__ = [
+    "GraphHeat",
+    "HeatConv",
+    "HeatOperator",
+    "RelationalHeatConv",
+    "SparseFeatures",
+    "heat_operator",
+]

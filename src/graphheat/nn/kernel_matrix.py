@@ -67,6 +67,13 @@ class KernelMatrix:
         """Stored numbers."""
         return int(self.entries.values().numel())
 
+    def to(self, device: torch.device) -> KernelMatrix:
+        """Return the matrix on another device."""
+        twins = self.twins
+        if twins is not None:
+            twins = _Twins(*(each.to(device) for each in (twins.label, twins.members, twins.own)))
+        return KernelMatrix(self.entries.to(device), twins)
+
     def __matmul__(self, x: Tensor) -> Tensor:
         if self.twins is None:
             return self.entries @ x

@@ -84,9 +84,11 @@ class GraphHeat(nn.Module):
         ``operator.rows(index)`` gives logits of shape (len(index), out_channels).
         """
         if not isinstance(edge_index, HeatOperator):
-            # One operator serves both layers.
-            edge_index = self.first._operator(x, edge_index, edge_weight)
-        hidden = relu(self.first(dropout(x, self.dropout, self.training), edge_index))
+            # One operator serves both layers, where there is one.
+            shared = self.first.operator_of(x, edge_index, edge_weight)
+            if shared is not None:
+                edge_index, edge_weight = shared, None
+        hidden = relu(self.first(dropout(x, self.dropout, self.training), edge_index, edge_weight))
         hidden = dropout(hidden, self.dropout, self.training)
-        logits: Tensor = self.second(hidden, edge_index if last is None else last)
+        logits: Tensor = self.second(hidden, edge_index if last is None else last, edge_weight)
         return logits

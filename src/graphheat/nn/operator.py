@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -21,6 +22,7 @@ from graphheat.heat import HeatKernel, normalized_adjacency
 from graphheat.heat.laplacian import Isolated
 from graphheat.heat.series import SINGLE, ChebyshevSeries, heat_series
 from graphheat.nn.csr import to_torch
+from graphheat.nn.heat_layer import TOL
 from graphheat.nn.kernel_matrix import KernelMatrix
 from graphheat.nn.torch_engine import TorchEngine
 from graphheat.progress import Progress
@@ -96,6 +98,43 @@ class HeatOperator:
             total = total + symmetric_product(term, H.__matmul__)
         return total
 
+    def transposed(self, grad: Tensor) -> list[Tensor]:
+        """Return e^{-ksL}ᵀ grad for k = 0 … K − 1: what terms, shape (n, c), get back from it."""
+        if self.eps is not None:
+            return [grad, *(H @ grad for H in self._matrices)]
+        found = [grad]
+        for _ in range(self.K - 1):
+            found.append(self._diffuse(found[-1], None))
+        return found
+
+    def gradients(
+        self, grad: Tensor, terms: list[Tensor], s: Tensor
+    ) -> tuple[list[Tensor], Tensor]:
+        """Return what terms get back from ``grad``, and s, where it is learned; implicit only.
+
+        For tracers, below which there is no autograd; elsewhere torch derives the same.
+        """
+        assert self._products is not None  # a learned s has them
+        series = heat_series(check_s(float(s), "HeatConv"), self.tol, 1)
+        diffused: list[Tensor] = []
+        total = terms[-1]
+        for term in reversed(terms[:-1]):
+            diffused.append(self._products.apply(total.contiguous(), series))
+            total = term + diffused[-1]
+        found, to_s = [grad], torch.zeros_like(s)
+        for y in reversed(diffused):
+            to_s = to_s - (found[-1] * (y - self._products.tensor @ y)).sum().to(s.dtype)
+            found.append(self._products.apply(found[-1].contiguous(), series))
+        return found, to_s
+
+    def to(self, device: torch.device) -> HeatOperator:
+        """Return the operator with its kernel matrices on another device; explicit ones only."""
+        if self.eps is None:
+            raise ParameterError("An implicit operator stays on the CPU; give the layer the edges.")
+        other = copy.copy(self)
+        other._matrices = [each.to(device) for each in self._matrices]
+        return other
+
     def rows(self, index: Tensor) -> HeatOperator:
         """Return the operator whose products have only the rows ``index``, shape (r, c).
 
@@ -146,7 +185,7 @@ def heat_operator(
     zero_diagonal: bool = False,
     self_loops: float = 0.0,
     isolated: Isolated = "paper",
-    tol: float = 1e-6,
+    tol: float = TOL,
     threads: int | None = None,
     dtype: torch.dtype = torch.float32,
     compiled_work: float = COMPILED_WORK,
