@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         write_mtx,
         write_npz,
     )
+    from graphheat.labeling.suggestion import Suggestion, suggest
     from graphheat.linear.suspects import Suspects, suspects
     from graphheat.memory import memory_budget
     from graphheat.nn import GraphHeat, HeatConv
@@ -56,6 +57,7 @@ _HOME = {
     "HeatRegressor": "estimators.heat_regressor",
     "NodeFolds": "estimators.node_folds",
     "Run": "runs",
+    "Suggestion": "labeling.suggestion",
     "Suspects": "linear.suspects",
     "cluster": "heat.engines.cluster.cluster",
     "compare": "recipes.comparison",
@@ -69,6 +71,7 @@ _HOME = {
     "read_graph": "io",
     "read_mtx": "io",
     "read_npz": "io",
+    "suggest": "labeling.suggestion",
     "suspects": "linear.suspects",
     "write_csv": "io",
     "write_mtx": "io",
@@ -89,6 +92,7 @@ __all__ = [
     "HeatRegressor",
     "NodeFolds",
     "Run",
+    "Suggestion",
     "Suspects",
     "cluster",
     "compare",
@@ -104,6 +108,7 @@ __all__ = [
     "read_graph",
     "read_mtx",
     "read_npz",
+    "suggest",
     "suspects",
     "write_csv",
     "write_mtx",

@@ -4,5 +4,7 @@
 """
 
 from graphheat.labeling.label_heat import spread
+from graphheat.labeling.reach import Reach
+from graphheat.labeling.suggestion import Suggestion, suggest
 
-__all__ = ["spread"]
+__all__ = ["Reach", "Suggestion", "spread", "suggest"]
