@@ -15,8 +15,9 @@ from scipy.special import softmax
 from graphheat.disk import DiskGraph
 from graphheat.disk.array_folder import new_array
 from graphheat.graph.split import Split
-from graphheat.heat.engines.panel.links import links_of
-from graphheat.heat.engines.panel.panel import Panel, widest
+from graphheat.heat.engines.panel.links import Links, links_of
+from graphheat.heat.engines.panel.panel import Panel, kept_tiles, widest
+from graphheat.heat.engines.panel.tiles import Tiles
 from graphheat.heat.operand import MappedOperand
 from graphheat.heat.series import DOUBLE, SINGLE, HeatSeries, heat_series
 from graphheat.io.atomic import replacing
@@ -157,11 +158,12 @@ def in_panels(
     operand = MappedOperand(graph, self_loops=SELF_LOOPS)
     dtype = series[0].dtype
     links = links_of(operand, dtype)
+    tiles = kept_tiles(operand, links, threads)
     room = available_memory()
     most = widest(graph.n, dtype, len(series), None if room is None else int(ROOM * room))
     strips = list(ScaledFeatures.ranges(graph))
     if count <= most:
-        panel = _filled(links, columns, slice(0, count), series, strips)
+        panel = _filled(links, tiles, columns, slice(0, count), series, strips)
         panel.run(series, threads=threads, progress=progress)
         return panel.rows
     shape = len(series), graph.n, count
@@ -177,7 +179,7 @@ def in_panels(
     for a in range(0, count, most):
         part = slice(a, min(a + most, count))
         if a not in done:
-            panel = _filled(links, columns, part, series, strips)
+            panel = _filled(links, tiles, columns, part, series, strips)
             panel.run(series, threads=threads, progress=progress)
             for first, last in strips:
                 for e in range(len(series)):
@@ -191,13 +193,14 @@ def in_panels(
 
 
 def _filled(
-    links: Any,
+    links: Links,
+    tiles: Tiles | None,
     columns: Fill,
     part: slice,
     series: list[HeatSeries],
     strips: list[tuple[int, int]],
 ) -> Panel:
-    panel = Panel(links, part.stop - part.start, series[0].dtype, len(series))
+    panel = Panel(links, part.stop - part.start, series[0].dtype, len(series), tiles)
     for first, last in strips:
         panel.fill(first, last, columns(first, last, part))
     return panel

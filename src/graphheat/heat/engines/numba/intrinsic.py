@@ -26,6 +26,7 @@ from graphheat.jit import compiled as compiled_loop
 cgutils: Any = numba.core.cgutils  # it has no types
 
 VECTOR_BYTES = 64
+AHEAD = 16  # entries ahead of which a source row is asked for
 INT32 = ir.IntType(32)
 INT64 = ir.IntType(64)
 
@@ -69,11 +70,30 @@ class _Rows:
         stored = self.builder.store(value, self._at(pointer, offset, vector))
         stored.align = self.bytes_per_element
 
+    def prefetch(self, pointer: Any, offset: Any) -> None:
+        place = self.builder.gep(pointer, [offset])
+        byte = self.builder.bitcast(place, ir.IntType(8).as_pointer())
+        kind = ir.FunctionType(ir.VoidType(), [byte.type, INT32, INT32, INT32])
+        function = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.prefetch.p0i8")
+        # For reading, kept in all caches, data.
+        how = [ir.Constant(INT32, value) for value in (0, 3, 1)]
+        self.builder.call(function, [byte, *how])
+
     def splat(self, scalar: Any) -> Any:
         undefined = ir.Constant(self.vector, ir.Undefined)
         first = self.builder.insert_element(undefined, scalar, ir.Constant(INT32, 0))
         everywhere = ir.Constant(ir.VectorType(INT32, self.lanes), [0] * self.lanes)
         return self.builder.shuffle_vector(first, undefined, everywhere)
+
+    def weight(self, array_type: Any, pointer: Any, entry: Any) -> Any:
+        """Return a weight, of whatever precision, in all lanes."""
+        value = self.builder.load(self.builder.gep(pointer, [entry]))
+        width = array_type.dtype.bitwidth // 8
+        if width > self.bytes_per_element:
+            value = self.builder.fptrunc(value, self.element)
+        elif width < self.bytes_per_element:
+            value = self.builder.fpext(value, self.element)
+        return self.splat(value)
 
     def multiply_add(self, a: Any, b: Any, c: Any) -> Any:
         kind = ir.FunctionType(self.vector, [self.vector] * 3)
@@ -237,13 +257,7 @@ def _emit_walk(
     weighted = builder.icmp_signed(">", values.nitems, ir.Constant(values.nitems.type, 0))
     with builder.if_else(weighted) as (then, otherwise):
         with then, cgutils.for_range_slice(builder, first, last, one, INT64) as (entry, _):
-            value = builder.load(builder.gep(values.data, [entry]))
-            width = kinds[3].dtype.bitwidth // 8
-            if width > rows.bytes_per_element:
-                value = builder.fptrunc(value, rows.element)
-            elif width < rows.bytes_per_element:
-                value = builder.fpext(value, rows.element)
-            weight, begin = rows.splat(value), start(entry)
+            weight, begin = rows.weight(kinds[3], values.data, entry), start(entry)
             for v, each in enumerate(sums):
                 there = rows.load(read, begin, v)
                 builder.store(rows.multiply_add(weight, there, builder.load(each)), each)
@@ -259,6 +273,102 @@ def _emit_walk(
         rows.store(after, write, at, v)
         more = rows.multiply_add(factor, after, rows.load(gather, at, v))
         rows.store(more, gather, at, v)
+
+
+def _scatter(size: int) -> Callable[..., None]:
+    """Make ``scatter(first, last, sources, targets, weights, source, sums)``.
+
+    sums[row targets[e]] += weights[e] · source[row sources[e]] for first ≤ e < last, in that order.
+    Without weights (an empty array) all are 1. A row is one vector of ``size`` bytes.
+    """
+
+    @intrinsic
+    def scatter(
+        typing: Any,
+        first: Any,
+        last: Any,
+        sources: Any,
+        targets: Any,
+        weights: Any,
+        source: Any,
+        sums: Any,
+    ) -> Any:
+        entries = types.int64, types.int64, sources, targets, weights
+        signature = types.void(*entries, source, sums)
+
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            _emit_scatter(size, context, builder, signature, arguments)
+            return context.get_dummy_value()
+
+        return signature, emit
+
+    return scatter
+
+
+def _emit_scatter(size: int, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+    first, last, sources, targets, weights, source, sums = arguments
+    kinds = signature.args
+    rows = _Rows(context, builder, kinds[6], size)
+    origins, ends = rows.pointer(kinds[2], sources), rows.pointer(kinds[3], targets)
+    values = cgutils.create_struct_proxy(kinds[4])(context, builder, weights)
+    read, write = rows.pointer(kinds[5], source), rows.pointer(kinds[6], sums)
+    stride, one = ir.Constant(INT64, rows.lanes), ir.Constant(INT64, 1)
+    final = builder.sub(last, one)
+
+    def from_(entry: Any) -> Any:
+        row = builder.load(builder.gep(origins, [entry]))
+        return builder.mul(builder.sext(row, INT64), stride)
+
+    def places(entry: Any) -> tuple[Any, Any]:
+        later = builder.add(entry, ir.Constant(INT64, AHEAD))
+        later = builder.select(builder.icmp_signed("<", later, final), later, final)
+        rows.prefetch(read, from_(later))
+        row = builder.load(builder.gep(ends, [entry]))
+        return from_(entry), builder.mul(builder.zext(row, INT64), stride)
+
+    weighted = builder.icmp_signed(">", values.nitems, ir.Constant(values.nitems.type, 0))
+    with builder.if_else(weighted) as (then, otherwise):
+        with then, cgutils.for_range_slice(builder, first, last, one, INT64) as (entry, _):
+            begin, end = places(entry)
+            weight = rows.weight(kinds[4], values.data, entry)
+            more = rows.multiply_add(weight, rows.load(read, begin, 0), rows.load(write, end, 0))
+            rows.store(more, write, end, 0)
+        with otherwise, cgutils.for_range_slice(builder, first, last, one, INT64) as (entry, _):
+            begin, end = places(entry)
+            more = builder.fadd(rows.load(write, end, 0), rows.load(read, begin, 0))
+            rows.store(more, write, end, 0)
+
+
+def _finish(size: int) -> Callable[..., None]:
+    """Make ``finish(sums, a, target, at, scale, total, factor)``.
+
+    target[at:…] ← scale · sums[a:…] − target[at:…], then total[at:…] += factor · target there: how
+    ``walk`` ends, for a sum that is in memory.
+    """
+
+    @intrinsic
+    def finish(
+        typing: Any, sums: Any, a: Any, target: Any, at: Any, scale: Any, total: Any, factor: Any
+    ) -> Any:
+        number = target.dtype
+        signature = types.void(sums, types.int64, target, types.int64, number, total, number)
+
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            sums, a, target, at, scale, total, factor = arguments
+            kinds = signature.args
+            rows = _Rows(context, builder, kinds[2], size)
+            read, write = rows.pointer(kinds[0], sums), rows.pointer(kinds[2], target)
+            gather = rows.pointer(kinds[5], total)
+            before = builder.fneg(rows.load(write, at, 0))
+            after = rows.multiply_add(rows.splat(scale), rows.load(read, a, 0), before)
+            rows.store(after, write, at, 0)
+            more = rows.multiply_add(rows.splat(factor), after, rows.load(gather, at, 0))
+            rows.store(more, gather, at, 0)
+            return context.get_dummy_value()
+
+        return signature, emit
+
+    return finish
 
 
 def _add(vectors: int, size: int = VECTOR_BYTES) -> Callable[..., None]:
@@ -337,5 +447,7 @@ add_narrow, add_wide = _add(1), _add(2)
 add_half, add_widest = _add(1, VECTOR_BYTES // 2), _add(4)
 walk_half, walk_narrow = _walk(1, VECTOR_BYTES // 2), _walk(1)
 walk_wide, walk_widest = _walk(2), _walk(4)
+scatter_half, scatter_narrow = _scatter(VECTOR_BYTES // 2), _scatter(VECTOR_BYTES)
+finish_half, finish_narrow = _finish(VECTOR_BYTES // 2), _finish(VECTOR_BYTES)
 kept_narrow, kept_wide = _kept(1), _kept(2)
 lowest = _lowest()

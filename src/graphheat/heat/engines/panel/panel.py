@@ -13,8 +13,9 @@ Billion-Node Graphs, IEEE TPDS 2017.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,14 @@ from numpy.typing import NDArray
 from graphheat.heat.engines.columns import ColumnEngine
 from graphheat.heat.engines.engine import Cost, Request
 from graphheat.heat.engines.panel.links import Links, links_of
+from graphheat.heat.engines.panel.tiles import LEAST_NODES, Tiles, tiles_of
 from graphheat.heat.operand import Operand
-from graphheat.heat.series import ChebyshevSeries
+from graphheat.heat.series import DOUBLE, SINGLE, ChebyshevSeries
 from graphheat.progress import Progress
 
 ROW_BYTES = (32, 64, 128, 256)  # that a row of a panel may have
 TASK = 1 << 21  # entries that a thread takes at a time
+STRIP = 1 << 17  # rows that are put in, or taken out, at a time
 
 
 class Panel:
@@ -39,28 +42,41 @@ class Panel:
     links
         The graph.
     columns
-        How many, at most what a row of 256 bytes holds.
+        How many.
     dtype
         Of the recurrence.
     series
         How many series are added up.
+    tiles
+        The entries in the order of tiles, of a large graph; columns then go in groups that are as
+        wide as suits these. The bits of the results do not depend on it.
     """
 
-    def __init__(self, links: Links, columns: int, dtype: np.dtype[Any], series: int = 1) -> None:
-        self.links, self.dtype, self.columns = links, dtype, columns
-        self.width = row_bytes(columns, dtype) // dtype.itemsize
-        size = links.n * self.width
-        self._now, self._after = np.zeros(size, dtype=dtype), np.zeros(size, dtype=dtype)
-        self._totals = np.zeros(series * size, dtype=dtype)
+    def __init__(
+        self,
+        links: Links,
+        columns: int,
+        dtype: np.dtype[Any],
+        series: int = 1,
+        tiles: Tiles | None = None,
+    ) -> None:
+        self.links, self.dtype, self.columns, self.tiles = links, dtype, columns, tiles
+        most = columns * dtype.itemsize if tiles is None else tiles.row_bytes
+        row = row_bytes(min(columns, most // dtype.itemsize), dtype)
+        self.width = row // dtype.itemsize
+        self.groups = -(-columns // self.width)
+        self._size = links.n * self.width
+        # Columns wait for their turn where the first sum will be.
+        self._totals = np.zeros((self.groups, series * self._size), dtype=dtype)
 
     def fill(self, first: int, last: int, values: NDArray[Any]) -> None:
         """Put columns into the rows first … last, shape (last − first, columns)."""
         places = self._places(first, last)
-        block = self._now.reshape(-1, self.width)
-        if self.links.roots is None:
-            block[places, : self.columns] = values
-        else:
-            block[places, : self.columns] = values / self.links.roots[places][:, None]
+        if self.links.roots is not None:
+            values = values / self.links.roots[places][:, None]
+        for group, part in enumerate(self._parts()):
+            block = self._total(group, 0)
+            block[places, : part.stop - part.start] = values[:, part]
 
     def run(
         self,
@@ -70,35 +86,53 @@ class Panel:
         progress: Progress | None = None,
     ) -> None:
         """Go through all steps; :meth:`rows` then has the results."""
-        from graphheat.heat.engines.panel import panel_loops as loops
-
         coefficients = coefficients_of(series, self.dtype)
         order = coefficients.shape[1] - 1
-        size = len(self._now)
-        for e in range(len(series)):
-            np.multiply(self._now, coefficients[e, 0], out=self._totals[e * size : (e + 1) * size])
-        bounds = self.links.bounds(TASK)
-        now, after = self._now, self._after
+        now, after = np.empty(self._size, self.dtype), np.empty(self._size, self.dtype)
         with ThreadPoolExecutor(threads) as pool:
-            for k in range(1, order + 1):
-                scale = self.dtype.type(1 if k == 1 else 2)
-                taken = np.ascontiguousarray(coefficients[:, k])
+            for group in range(self.groups):
+                totals = self._totals[group]
+                now[:] = totals[: self._size]
+                after[:] = 0
+                for e in range(len(series)):
+                    part = totals[e * self._size : (e + 1) * self._size]
+                    np.multiply(now, coefficients[e, 0], out=part)
+                for k in range(1, order + 1):
+                    scale = self.dtype.type(1 if k == 1 else 2)
+                    taken = np.ascontiguousarray(coefficients[:, k])
+                    work = self._work(scale, now, after, totals, taken)
+                    if threads == 1:
+                        for rows in self._bounds:
+                            work(rows)
+                    else:
+                        for _ in pool.map(work, self._bounds):
+                            pass
+                    now, after = after, now
+                    if progress is not None:
+                        progress(group * order + k, self.groups * order, "steps")
 
-                def work(rows: tuple[int, int]) -> None:
-                    loops.step(
-                        *rows, 0, self.width, self.links.arrays, scale, now, after,  # noqa: B023
-                        self._totals, taken,  # noqa: B023
-                    )  # fmt: skip
+    def _work(self, scale: Any, now: Any, after: Any, totals: Any, taken: Any) -> Any:
+        """Return what takes a step in some rows."""
+        from graphheat.heat.engines.panel import panel_loops as loops
 
-                if threads == 1 or len(bounds) == 1:
-                    for rows in bounds:
-                        work(rows)
-                else:
-                    for _ in pool.map(work, bounds):
-                        pass
-                now, after = after, now
-                if progress is not None:
-                    progress(k, order, "steps")
+        links, tiles, width = self.links.arrays, self.tiles, self.width
+
+        def row_by_row(rows: tuple[int, int]) -> None:
+            loops.step(*rows, 0, width, links, scale, now, after, totals, taken)
+
+        def tiled(rows: tuple[int, int]) -> None:
+            assert tiles is not None
+            sums = np.empty((rows[1] - rows[0]) * width, self.dtype)
+            loops.tiled_step(
+                *rows, width, links, tiles.sources, tiles.targets, tiles.weights, scale, now,
+                after, totals, taken, sums,
+            )  # fmt: skip
+
+        return row_by_row if tiles is None else tiled
+
+    @cached_property
+    def _bounds(self) -> list[tuple[int, int]]:
+        return self.links.bounds(TASK) if self.tiles is None else self.tiles.bounds(self.links.n)
 
     def rows(self, chosen: NDArray[np.int64] | slice, series: int = 0) -> NDArray[Any]:
         """Return rows of a result, shape (k, columns)."""
@@ -106,12 +140,22 @@ class Panel:
             places = self._places(*chosen.indices(self.links.n)[:2])
         else:
             places = chosen if self.links.rank is None else self.links.rank[chosen]
-        size = len(self._now)
-        total = self._totals[series * size : (series + 1) * size].reshape(-1, self.width)
-        values: NDArray[Any] = total[places, : self.columns]
+        groups = [
+            self._total(group, series)[places, : part.stop - part.start]
+            for group, part in enumerate(self._parts())
+        ]
+        values: NDArray[Any] = groups[0] if self.groups == 1 else np.concatenate(groups, axis=1)
         if self.links.roots is not None:
             values = values * self.links.roots[places][:, None]
         return values
+
+    def _parts(self) -> Iterator[slice]:
+        for a in range(0, self.columns, self.width):
+            yield slice(a, min(a + self.width, self.columns))
+
+    def _total(self, group: int, series: int) -> NDArray[Any]:
+        part = self._totals[group, series * self._size : (series + 1) * self._size]
+        return part.reshape(-1, self.width)
 
     def _places(self, first: int, last: int) -> Any:
         return slice(first, last) if self.links.rank is None else self.links.rank[first:last]
@@ -147,17 +191,29 @@ class PanelEngine(ColumnEngine):
     ) -> list[NDArray[Any]]:
         """Return f(S) ``block`` for each f, a panel at a time."""
         n, c = block.shape
-        links = links_of(operand, block.dtype)
-        chosen = slice(0, n) if rows is None else rows
+        dtype, units = block.dtype, None
+        if dtype == DOUBLE and n >= LEAST_NODES and all(each.dtype == SINGLE for each in series):
+            # The bound is met in half the bytes. Powers of two keep any column's numbers in range.
+            dtype, units = SINGLE, _powers(block)
+        links = links_of(operand, dtype)
+        tiles = kept_tiles(operand, links, threads)
         results = [np.empty((n if rows is None else len(rows), c), block.dtype) for _ in series]
-        width = widest(n, block.dtype, len(series))
-        for a in range(0, c, width):
-            columns = slice(a, min(a + width, c))
-            panel = Panel(links, columns.stop - a, block.dtype, len(series))
-            panel.fill(0, n, block[:, columns])
+        most = widest(n, dtype, len(series)) if tiles is None else tiles.row_bytes // dtype.itemsize
+        for a in range(0, c, most):
+            columns = slice(a, min(a + most, c))
+            panel = Panel(links, columns.stop - a, dtype, len(series), tiles)
+            for first, last in strips_of(n):
+                strip = block[first:last, columns]
+                panel.fill(first, last, strip if units is None else strip / units[columns])
             panel.run(series, threads=threads)
             for e, result in enumerate(results):
-                result[:, columns] = panel.rows(chosen, e)
+                if rows is not None:
+                    result[:, columns] = panel.rows(rows, e)
+                else:
+                    for first, last in strips_of(n):
+                        result[first:last, columns] = panel.rows(slice(first, last), e)
+                if units is not None:
+                    result[:, columns] *= units[columns]
         return results
 
     def entry_series(self, operand: Operand, series: ChebyshevSeries) -> ChebyshevSeries:
@@ -173,6 +229,25 @@ class PanelEngine(ColumnEngine):
         rows = row_bytes(min(request.columns, 256 // dtype.itemsize), dtype)
         arrays = 2 + len(request.series)
         return Cost(column * request.columns, arrays * operand.n * rows)
+
+
+def kept_tiles(operand: Operand, links: Links, threads: int = 1) -> Tiles | None:
+    """Return the tiles of an operand, sorted once for all precisions."""
+    # Weights of S itself are in the precision of the links; those of a graph in their own.
+    precision = "" if links.roots is not None else links.arrays.weights.dtype.str
+    return operand.kept(("tiles", precision), lambda: tiles_of(links, threads))
+
+
+def strips_of(n: int) -> Iterator[tuple[int, int]]:
+    """Yield (first, last) of ranges of rows that are copied at a time."""
+    for first in range(0, n, STRIP):
+        yield first, min(n, first + STRIP)
+
+
+def _powers(block: NDArray[Any]) -> NDArray[np.float64]:
+    """Return, for each column, a power of two near its largest number, shape (c,)."""
+    largest = np.maximum(block.max(axis=0, initial=0.0), -block.min(axis=0, initial=0.0))
+    return np.asarray(np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1000, 1000)))
 
 
 def row_bytes(columns: int, dtype: np.dtype[Any]) -> int:
