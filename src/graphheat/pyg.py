@@ -1,8 +1,8 @@
-"""Adapters for PyTorch Geometric: heat diffusion as a transform of ``Data``."""
+"""For PyTorch Geometric: HeatConv as one of its layers, and heat as a transform of ``Data``."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,8 +13,11 @@ from graphheat.errors import MissingDependencyError, ParameterError
 from graphheat.graph.adjacency import validate
 from graphheat.graph.foreign import edge_index_to_scipy
 from graphheat.heat import HeatKernel
+from graphheat.nn import conv
+from graphheat.nn.graph_edges import GraphEdges
 
 try:
+    from torch_geometric.nn import MessagePassing
     from torch_geometric.transforms import BaseTransform
 except ImportError as error:
     raise MissingDependencyError(
@@ -22,6 +25,38 @@ except ImportError as error:
     ) from error
 
 STRIP = 256  # rows of the kernel held at once while the largest are chosen
+
+
+class HeatConv(conv.HeatConv, MessagePassing):  # type: ignore[misc]  # PyG has no types
+    """:class:`graphheat.nn.HeatConv` as a ``MessagePassing`` layer, which PyG's tools look for.
+
+    The same layer, with the same parameters, weights and results. PyG's ``to_hetero`` copies it for
+    each type of edges, and its ``Explainer`` sets masks on it: a mask multiplies the entries of S
+    edge by edge, both directions with their mean, while degrees stay as they are, as PyG's masks
+    multiply the messages of ``GCNConv``.
+
+    Examples
+    --------
+    >>> layer = HeatConv(-1, 2, s=2.0)
+    >>> layer(torch.randn(3, 5), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])).shape
+    torch.Size([3, 2])
+    >>> layer
+    HeatConv(5, 2, s=2, K=2, eps=None)
+    """
+
+    def __repr__(self) -> str:
+        return f"HeatConv({self.extra_repr()})"
+
+    def _edge_mask_of(self, edges: GraphEdges) -> torch.Tensor | None:
+        if not self.explain or self._edge_mask is None:
+            return None
+        mask = cast(torch.Tensor, self._edge_mask)
+        if mask.shape[0] != edges.index.shape[1]:
+            raise ParameterError(
+                f"An edge mask must have one value per edge; got {mask.shape[0]} for "
+                f"{edges.index.shape[1]} edges."
+            )
+        return mask.sigmoid() if self._apply_sigmoid else mask
 
 
 class HeatGDC(BaseTransform):  # type: ignore[misc]  # PyG has no types

@@ -28,7 +28,8 @@ class HeatLayer(nn.Module):
     ----------
     in_channels
         Number of input features; −1: known at the first call. A pair of numbers: of the sources
-        and of the targets of edges between two kinds of nodes.
+        and of the targets of edges between two kinds of nodes; (−1, −1) becomes one number where
+        the first call has nodes of one kind.
     out_channels, s, K, learn_s, bias
         As for :class:`~graphheat.nn.HeatConv`.
 
@@ -69,7 +70,7 @@ class HeatLayer(nn.Module):
         self.raw_s = nn.Parameter(torch.empty(())) if learn_s else None
         self._lazy: Any = None
         if self._is_lazy():
-            self._lazy = self.register_forward_pre_hook(_materialize)
+            self._lazy = self.register_forward_pre_hook(_materialize, with_kwargs=True)
         self.reset_parameters()
 
     def _blank(self, terms: int, channels: int) -> Any:
@@ -191,9 +192,12 @@ def single_precision(device: torch.device) -> AbstractContextManager[Any]:
     return torch.autocast(device.type, enabled=False)
 
 
-def _materialize(layer: HeatLayer, given: tuple[Any, ...]) -> None:
+def _materialize(layer: HeatLayer, given: tuple[Any, ...], named: dict[str, Any]) -> None:
     """Give lazy weights the shapes that the first input asks for."""
-    source, own = given[0] if isinstance(given[0], tuple) else (None, given[0])
+    x = given[0] if given else named["x"]
+    source, own = x if isinstance(x, tuple) else (None, x)
+    if source is None and isinstance(layer.source_weight, UninitializedParameter):
+        layer.source_weight = None  # one kind of nodes after all, as in PyG's to_hetero
     pairs = [(layer.weight, own, layer.K), (layer.source_weight, source, layer.K - 1)]
     for weight, x, terms in pairs:
         if isinstance(weight, UninitializedParameter) and x is not None:
