@@ -22,6 +22,7 @@ from graphheat.explorer.schema import (
     Header,
     RunHeader,
     Scope,
+    ServerHeader,
     key_types,
 )
 
@@ -70,7 +71,7 @@ def typescript() -> str:
             f"  {block.name}: {{ type: {_quoted(block.type)}, shape: [{shape}], "
             f"of: {_quoted(block.of)}, optional: {str(block.optional).lower()} }},"
         )
-    lines += ["};", "", *_interface(RunHeader), ""]
+    lines += ["};", "", *_interface(RunHeader), "", *_interface(ServerHeader), ""]
     lines += ["export interface Place {", "  type: string;", "  offset: number;"]
     lines += ["  length: number;", "}", "", *_interface(Header)[:-1]]
     lines += ["  blocks: { [K in keyof Blocks]?: Place };", "}"]

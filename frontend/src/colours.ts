@@ -59,6 +59,11 @@ export function themeOf(dark: boolean): Theme {
   return dark ? DARK : LIGHT;
 }
 
+/** Return a colour that has stepped back towards the background. */
+export function faded(colour: string, theme: Theme, part = 0.72): string {
+  return scaleColour([colour, theme.background], part);
+}
+
 function channel(hex: string, at: number): number {
   return parseInt(hex.slice(at, at + 2), 16);
 }
@@ -86,7 +91,10 @@ export class ClassColours {
     }
     const places = LIGHT.classes.length;
     this.rank = new Int32Array(counts.length).fill(-1);
-    if (counts.length <= places) this.rank.forEach((_, k) => (this.rank[k] = k));
+    if (scene.labelled) {
+      // Colours stay where they are while labels come in.
+      for (let k = 0; k < Math.min(places, counts.length); k++) this.rank[k] = k;
+    } else if (counts.length <= places) this.rank.forEach((_, k) => (this.rank[k] = k));
     else {
       const order = counts.map((_, k) => k).sort((a, b) => counts[b] - counts[a] || a - b);
       order.slice(0, places).forEach((code, k) => (this.rank[code] = k));

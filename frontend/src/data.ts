@@ -54,6 +54,8 @@ export interface Scene {
   reasons: Reasons | null;
   features: string[];
   suspects: Suspects | null;
+  /** Whether labels and predictions are those of the reader's own labelling. */
+  labelled: boolean;
 }
 
 export class DataError extends Error {}
@@ -153,7 +155,7 @@ function assemble(header: Header, blocks: Blocks): Scene {
     titles: text.titles,
     labels: blocks.labels,
     split: blocks.split,
-    classes: header.classes,
+    classes: header.classes.map(spaced),
     predicted,
     probabilities,
     calibrated,
@@ -163,7 +165,13 @@ function assemble(header: Header, blocks: Blocks): Scene {
     reasons: reasonsOf(blocks),
     features: text.features ?? [],
     suspects: suspectsOf(blocks),
+    labelled: false,
   };
+}
+
+/** A class as people read it; header.classes has it as it was written. */
+export function spaced(name: string): string {
+  return name.replace(/_/g, " ");
 }
 
 function edgeList(n: number, counts: Uint32Array, targets: Uint32Array): Scene["edges"] {

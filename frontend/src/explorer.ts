@@ -3,8 +3,9 @@
 import { ClassColours, SPLIT_NAMES, Theme, heatPlace, rightColour, rightness, scaleColour, splitColour, themeOf } from "./colours";
 import type { Scene } from "./data";
 import { Diffusion, Source, hopDistances } from "./heat";
+import { Labelling } from "./labelling";
 import { Neighbourhood, neighbourhoodOf } from "./neighbourhood";
-import { Filter, State, fromHash, initial, toHash } from "./state";
+import { Filter, State, fromHash, initial, modesOf, toHash } from "./state";
 
 export type Changed = Set<keyof State>;
 type Listener = (changed: Changed) => void;
@@ -15,7 +16,10 @@ export class Explorer {
   hovered: number | null = null;
   /** Milliseconds of the last computation of heat and neighbourhood. */
   computed = 0;
-  readonly classColours: ClassColours;
+  classColours: ClassColours;
+  /** What is shown: the page's own scene, or that of the reader's labels. */
+  scene: Scene;
+  readonly labelling: Labelling;
   private readonly diffusion: Diffusion;
   private source: Source | null = null;
   private hops: Int32Array | null = null;
@@ -25,15 +29,22 @@ export class Explorer {
   private hashTimer = 0;
   private readonly darkQuery = window.matchMedia("(prefers-color-scheme: dark)");
 
-  constructor(readonly scene: Scene) {
-    this.diffusion = new Diffusion(scene.adjacency);
-    this.classColours = new ClassColours(scene);
-    this.state = fromHash(location.hash, scene, initial(scene));
-    if (this.state.node !== null && !location.hash.includes("colour=")) this.state.mode = "heat";
+  constructor(readonly own: Scene) {
+    this.scene = own;
+    this.diffusion = new Diffusion(own.adjacency);
+    this.classColours = new ClassColours(own);
+    this.state = fromHash(location.hash, own, initial(own));
+    if (this.state.node !== null && !location.hash.includes("colour=") && this.state.tab !== "label") this.state.mode = "heat";
+    this.labelling = new Labelling(own);
+    this.labelling.listen((what) => {
+      const { labels, suggested } = this.state;
+      this.set(what === "labels" ? { labels: labels + 1 } : { suggested: suggested + 1 });
+    });
     this.compute();
+    this.choose();
     this.darkQuery.addEventListener("change", () => this.set({ theme: this.state.theme }, true));
     window.addEventListener("hashchange", () => {
-      this.set(fromHash(location.hash, scene, this.state));
+      this.set(fromHash(location.hash, own, this.state));
     });
   }
 
@@ -55,7 +66,7 @@ export class Explorer {
     }
     if (!this.pending.size) return;
     // A choice is answered at once; a slider waits for the frame, for many steps come in one.
-    if (this.pending.has("node") || this.pending.has("tab") || this.pending.has("filter")) {
+    if (["node", "tab", "filter", "labels", "suggested", "mine"].some((key) => this.pending.has(key as keyof State))) {
       cancelAnimationFrame(this.frame);
       this.frame = 0;
       this.flush();
@@ -73,14 +84,46 @@ export class Explorer {
     this.pending.clear();
     if (!changed.size) return;
     if (changed.has("node") || changed.has("s") || changed.has("eps")) this.compute();
+    if (changed.has("labels") || changed.has("mine") || changed.has("tab")) {
+      this.choose();
+      changed.add("mode"); // colours are others now
+    }
     for (const listener of this.listeners) listener(changed);
     window.clearTimeout(this.hashTimer);
     this.hashTimer = window.setTimeout(() => this.writeHash(), 150);
   }
 
+  /** Show the reader's labels or what the page came with, in a colouring that there is of it. */
+  private choose(): void {
+    const { mine, tab } = this.state;
+    if (tab === "label" && !mine) this.state = { ...this.state, mine: true };
+    if (this.state.mine) this.labelling.start();
+    const next = this.state.mine ? this.labelling.scene() : this.own;
+    const other = next.labelled !== this.scene.labelled;
+    if (next.classes !== this.scene.classes) this.classColours = new ClassColours(next);
+    this.scene = next;
+    if (this.state.tab === "why" && !next.predicted) this.state = { ...this.state, tab: next.labelled ? "label" : "heat" };
+    const modes = modesOf(next);
+    const was = this.state.mode;
+    // What was there before the first label, or belongs to the other, is no choice to keep.
+    if (!modes.includes(was) || was === "plain" || (other && was !== "heat")) this.state = { ...this.state, mode: modes[0] };
+    if (this.state.filter && !this.fits(this.state.filter)) this.state = { ...this.state, filter: null };
+  }
+
+  private fits(filter: Filter): boolean {
+    const { classes, predicted } = this.scene;
+    if (filter.kind === "class") return filter.code < classes.length;
+    return predicted !== null && filter.truth < classes.length && filter.guess < classes.length;
+  }
+
+  /** Whether the chosen node's heat lies over the graph; where labels are given their colours matter. */
+  get heatShown(): boolean {
+    return this.near !== null && this.state.tab !== "label";
+  }
+
   private writeHash(): void {
     try {
-      history.replaceState(null, "", toHash(this.state, this.scene));
+      history.replaceState(null, "", toHash(this.state, this.own));
     } catch {
       // A sandboxed frame may forbid it; the page works without.
     }
@@ -91,6 +134,7 @@ export class Explorer {
     const patch: Partial<State> = { node };
     if (node !== null && this.state.node === null && this.state.tab === "heat") patch.mode = "heat";
     if (node !== null && this.state.tab === "nodes") patch.tab = this.scene.predicted ? "why" : "heat";
+    if (node === null && this.state.tab === "label") patch.filter = null;
     this.set(patch);
   }
 
@@ -112,6 +156,11 @@ export class Explorer {
   /** e^{-sL}δ of any node, for checks from outside. */
   heatFrom(index: number, s: number): Float64Array {
     return new Source(this.diffusion, index).at(s).slice();
+  }
+
+  /** The node that a person is asked for: the chosen one, otherwise the one suggested. */
+  get asked(): number | null {
+    return this.state.node ?? this.labelling.suggestion?.node ?? null;
   }
 
   // ------------------------------------------------------------------ questions
@@ -161,6 +210,13 @@ export class Explorer {
       case "plain":
         return theme.node;
     }
+  }
+
+  /** The colour of a node's class, whatever the mode: predicted, or else its label. */
+  classColour(node: number): string | null {
+    const { scene } = this;
+    const code = (scene.predicted ?? scene.labels)[node];
+    return code < 0 ? null : this.classColours.of(code, this.theme);
   }
 
   heatColour(weight: number): string {

@@ -42,11 +42,17 @@ export function coefficients(s: number, tolerance = TOLERANCE): Float64Array {
 export class Diffusion {
   readonly n: number;
   private readonly values: Float64Array;
+  /** Diagonal entries of self-loops that were added; null: none. */
+  private readonly loops: Float64Array | null;
 
-  constructor(private readonly adjacency: Adjacency) {
+  constructor(
+    private readonly adjacency: Adjacency,
+    selfLoops = 0,
+  ) {
     const { starts, targets, weights, degrees } = adjacency;
     this.n = starts.length - 1;
-    const scale = degrees.map((d) => (d > 0 ? 1 / Math.sqrt(d) : 0));
+    const whole = degrees.map((d) => d + selfLoops);
+    const scale = whole.map((d) => (d > 0 ? 1 / Math.sqrt(d) : 0));
     this.values = new Float64Array(weights.length);
     for (let i = 0; i < this.n; i++) {
       for (let p = starts[i]; p < starts[i + 1]; p++) {
@@ -55,18 +61,39 @@ export class Diffusion {
         this.values[p] = weights[p] * Math.max(a, b) * Math.min(a, b);
       }
     }
+    this.loops = selfLoops > 0 ? whole.map((d) => selfLoops / d) : null;
   }
 
   /** Return S x. */
   multiply(x: Float64Array): Float64Array {
     const { starts, targets } = this.adjacency;
+    const { values, loops } = this;
     const y = new Float64Array(this.n);
     for (let i = 0; i < this.n; i++) {
-      let sum = 0;
-      for (let p = starts[i]; p < starts[i + 1]; p++) sum += this.values[p] * x[targets[p]];
+      let sum = loops ? loops[i] * x[i] : 0;
+      for (let p = starts[i]; p < starts[i + 1]; p++) sum += values[p] * x[targets[p]];
       y[i] = sum;
     }
     return y;
+  }
+
+  /** Return e^{-sL}x for several s, each given by its coefficients, from one recurrence. */
+  sweep(x: Float64Array, series: Float64Array[]): Float64Array[] {
+    const results = series.map((c) => x.map((value) => c[0] * value));
+    const most = Math.max(...series.map((c) => c.length));
+    let before = x;
+    let term = x;
+    for (let k = 1; k < most; k++) {
+      const next = this.multiply(term);
+      if (k > 1) for (let i = 0; i < next.length; i++) next[i] = 2 * next[i] - before[i];
+      for (let q = 0; q < series.length; q++) {
+        if (k >= series[q].length) continue;
+        const [factor, y] = [series[q][k], results[q]];
+        for (let i = 0; i < y.length; i++) y[i] += factor * next[i];
+      }
+      [before, term] = [term, next];
+    }
+    return results;
   }
 }
 

@@ -40,10 +40,13 @@ export class Legend {
           .map(([value, name]) => this.plain(rightColour(value, theme), name, totals.get(value)!));
       }
       case "heat":
-        if (!explorer.near) return [h("span", { class: "hint" }, "Choose a node: it becomes the source of heat.")];
-        return [this.ramp("heat", theme.heat, weightText(Math.max(state.eps, 1e-8)), weightText(explorer.heatTop))];
+        if (!explorer.heatShown) return [h("span", { class: "hint" }, "Choose a node: it becomes the source of heat.")];
+        return [
+          this.ramp("heat", theme.heat, weightText(Math.max(state.eps, 1e-8)), weightText(explorer.heatTop)),
+          ...(scene.classes.length ? this.classes(scene.predicted ?? scene.labels) : []),
+        ];
       case "plain":
-        return [];
+        return scene.classes.length ? this.classes(scene.labels) : [];
     }
   }
 
@@ -71,7 +74,7 @@ export class Legend {
       }, swatch(explorer.classColours.of(code, theme)), words(scene.classes[code]), h("span", { class: "amount" }, count(totals[code])));
     });
     if (order.length > 12) entries.push(h("span", { class: "entry" }, swatch(theme.other), `${order.length - 12} more classes`));
-    if (unlabelled) entries.push(this.plain(theme.other, "unlabelled", unlabelled));
+    if (unlabelled) entries.push(this.plain(theme.other, scene.labelled && codes === scene.predicted ? "not reached yet" : "unlabelled", unlabelled));
     return entries;
   }
 

@@ -1,4 +1,4 @@
-/** The page: a bar, the graph, and a panel of three tabs. */
+/** The page: a bar, the graph, and a panel of tabs. */
 
 import type { Mode } from "./colours";
 import { DataError, Scene, decode } from "./data";
@@ -6,7 +6,9 @@ import { count, h, plural, weightText, words } from "./dom";
 import { Explorer } from "./explorer";
 import { Controls } from "./panels/controls";
 import { HeatPanel } from "./panels/heat";
+import { LabelPanel } from "./panels/label";
 import { NodesPanel } from "./panels/nodes";
+import { knowledge } from "./panels/overview";
 import { WhyPanel } from "./panels/why";
 import { neighbourhoodCsv, saveCsv, savePicture } from "./save";
 import { Search } from "./search";
@@ -53,24 +55,33 @@ function build(app: HTMLElement, scene: Scene): void {
   const controls = new Controls(explorer);
   const search = new Search(explorer);
   const csv = (): void => saveCsv(explorer);
+  const labels = new LabelPanel(explorer);
   const live = h("p", { class: "for-readers", "aria-live": "polite" });
   const help = keyboardHelp();
   app.replaceChildren(
     header(explorer, search, stage, help),
-    h("div", { class: "middle" }, stage.element, panel(explorer, controls, csv)),
+    h("div", { class: "middle" }, stage.element, panel(explorer, controls, labels, csv)),
     live,
     help,
   );
+  const showTab = (): void => {
+    app.dataset.tab = explorer.state.tab;
+  };
+  showTab();
   stage.open();
   explorer.listen((changed) => {
     if (changed.has("theme")) applyTheme();
+    if (changed.has("tab")) showTab();
   });
   announce(explorer, live);
-  shortcuts(explorer, controls, search, help);
+  shortcuts(explorer, controls, labels, search, help);
   Object.assign(window, {
     graphheat: {
-      scene,
+      get scene() {
+        return explorer.scene;
+      },
       explorer,
+      labelling: explorer.labelling,
       view: stage.kind,
       heat: (node: number, s: number) => explorer.heatFrom(node, s),
       where: (node: number) => stage.where(node),
@@ -82,11 +93,15 @@ function build(app: HTMLElement, scene: Scene): void {
 }
 
 function header(explorer: Explorer, search: Search, stage: Stage, help: HTMLDialogElement): HTMLElement {
-  const { scene } = explorer;
-  const { header: about } = scene;
-  const select = h("select", { id: "colour", change: () => explorer.set({ mode: select.value as Mode }) },
-    ...modesOf(scene).map((mode) => h("option", { value: mode }, MODES[mode])));
-  select.value = explorer.state.mode;
+  const { header: about } = explorer.own;
+  const select = h("select", { id: "colour", change: () => explorer.set({ mode: select.value as Mode }) });
+  const showModes = (): void => {
+    const { scene } = explorer;
+    const name = (mode: Mode): string => (mode === "label" && scene.labelled ? "your labels" : MODES[mode]);
+    select.replaceChildren(...modesOf(scene).map((mode) => h("option", { value: mode }, name(mode))));
+    select.value = explorer.state.mode;
+  };
+  showModes();
   const theme = h("button", { type: "button", class: "icon", click: () =>
     explorer.set({ theme: explorer.theme.dark ? "light" : "dark" }) });
   const showTheme = (): void => {
@@ -96,7 +111,8 @@ function header(explorer: Explorer, search: Search, stage: Stage, help: HTMLDial
   };
   showTheme();
   explorer.listen((changed) => {
-    if (changed.has("mode")) select.value = explorer.state.mode;
+    if (changed.has("labels") || changed.has("mine") || changed.has("tab")) showModes();
+    else if (changed.has("mode")) select.value = explorer.state.mode;
     if (changed.has("theme")) showTheme();
   });
   return h(
@@ -115,10 +131,14 @@ function header(explorer: Explorer, search: Search, stage: Stage, help: HTMLDial
   );
 }
 
-function panel(explorer: Explorer, controls: Controls, csv: () => void): HTMLElement {
-  const tabs: [Tab, string, HTMLElement][] = [["heat", "Heat", new HeatPanel(explorer, controls, csv).element]];
-  if (explorer.scene.predicted) tabs.push(["why", "Why this label", new WhyPanel(explorer).element]);
-  tabs.push(["nodes", explorer.scene.predicted ? "Nodes and errors" : "Nodes", new NodesPanel(explorer).element]);
+function panel(explorer: Explorer, controls: Controls, labels: LabelPanel, csv: () => void): HTMLElement {
+  const tabs: [Tab, string, HTMLElement][] = [
+    ["heat", "Heat", new HeatPanel(explorer, controls, csv).element],
+    ["why", "Why this label", new WhyPanel(explorer).element],
+    ["nodes", explorer.own.predicted ? "Nodes and errors" : "Nodes", new NodesPanel(explorer).element],
+    ["label", "Label", labels.element],
+  ];
+  const there = (tab: Tab): boolean => tab !== "why" || explorer.scene.predicted !== null;
   const buttons = tabs.map(([tab, name]) =>
     h("button", { type: "button", role: "tab", id: `tab-${tab}`, "aria-controls": `panel-${tab}`, click: () => explorer.set({ tab }) }, name));
   const boxes = tabs.map(([tab, , element]) =>
@@ -126,7 +146,8 @@ function panel(explorer: Explorer, controls: Controls, csv: () => void): HTMLEle
   const list = h("div", { role: "tablist", class: "tabs", "aria-label": "Panels", keydown: (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: tabs.length - 1 }[event.key];
     if (step === undefined) return;
-    const at = (tabs.findIndex(([tab]) => tab === explorer.state.tab) + step) % tabs.length;
+    let at = (tabs.findIndex(([tab]) => tab === explorer.state.tab) + step) % tabs.length;
+    if (!there(tabs[at][0])) at = (at + step) % tabs.length;
     explorer.set({ tab: tabs[at][0] });
     buttons[at].focus();
   } }, ...buttons);
@@ -134,11 +155,12 @@ function panel(explorer: Explorer, controls: Controls, csv: () => void): HTMLEle
     const chosen = tab === explorer.state.tab;
     buttons[k].setAttribute("aria-selected", String(chosen));
     buttons[k].tabIndex = chosen ? 0 : -1;
+    buttons[k].hidden = !there(tab);
     boxes[k].hidden = !chosen;
   });
   show();
   explorer.listen((changed) => {
-    if (changed.has("tab")) show();
+    if (changed.has("tab") || changed.has("mine") || changed.has("labels")) show();
     // A row's button goes with its row: what it led to takes the focus.
     if (changed.has("node") && explorer.near && document.activeElement === document.body) {
       document.querySelector<HTMLElement>(".tab-box:not([hidden]) #node-heading")?.focus();
@@ -151,10 +173,15 @@ function panel(explorer: Explorer, controls: Controls, csv: () => void): HTMLEle
 function announce(explorer: Explorer, live: HTMLElement): void {
   let timer = 0;
   explorer.listen((changed) => {
-    if (!["node", "s", "eps"].some((key) => changed.has(key as "node"))) return;
+    if (!["node", "s", "eps", "suggested"].some((key) => changed.has(key as "node"))) return;
     window.clearTimeout(timer);
     timer = window.setTimeout(() => {
       const { near } = explorer;
+      if (explorer.state.tab === "label") {
+        const { asked } = explorer;
+        live.textContent = `${knowledge(explorer)} ${asked === null ? "Every node has an answer." : `Next: ${explorer.nodeName(asked)}.`}`;
+        return;
+      }
       live.textContent = near
         ? `Heat from node ${explorer.nodeName(near.index)}, s ${near.s}: ${plural(near.neighbours.length, "neighbour")}, ` +
           `range ${plural(near.range, "hop")}, ${weightText(near.selfWeight)} stays.`
@@ -164,6 +191,9 @@ function announce(explorer: Explorer, live: HTMLElement): void {
 }
 
 const KEYS: [string, string][] = [
+  ["1 … 9", "give the node its class, in the tab Label"],
+  ["u  s", "unsure, skip"],
+  ["z  y", "undo, redo"],
   ["/", "search"],
   ["[  ]", "less or more s"],
   ["space", "let s run, or stop it"],
@@ -179,18 +209,21 @@ function keyboardHelp(): HTMLDialogElement {
     h("h2", { id: "help-heading" }, "How to read this page"),
     h("p", {}, "Heat flows from a node along the edges for a time s; e^(−sL) gives how much arrives at every other node. Nodes that receive at least eps " +
       "are its neighbours. Most are near, but a farther node with many paths to the source may weigh more than a direct neighbour that is a hub."),
-    h("p", {}, "Everything is computed in this page. It sends nothing and fetches nothing. The address holds what you chose: copy it to come back."),
+    h("p", {}, "In the tab Label you give a few nodes their class. Heat carries each label along the edges, and every other node takes the class " +
+      "that sends it most. Labels stay in this browser; save them as CSV to take them along."),
+    h("p", {}, "The address holds what you chose: copy it to come back."),
     h("dl", {}, ...KEYS.flatMap(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
     h("button", { type: "button", click: () => dialog.close() }, "Close"),
   );
   return dialog;
 }
 
-function shortcuts(explorer: Explorer, controls: Controls, search: Search, help: HTMLDialogElement): void {
+function shortcuts(explorer: Explorer, controls: Controls, labels: LabelPanel, search: Search, help: HTMLDialogElement): void {
   document.addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
     const typing = target.matches("input, select, textarea") && target.getAttribute("type") !== "range";
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+    if (typing || help.open || labels.key(event)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { s, node } = explorer.state;
     const acts: Record<string, () => void> = {
       "/": () => search.input.focus(),

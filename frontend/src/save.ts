@@ -1,5 +1,6 @@
 /** What the reader can take away: a picture, and a table. */
 
+import { table } from "./csv";
 import type { Explorer } from "./explorer";
 
 function download(name: string, blob: Blob): void {
@@ -20,14 +21,6 @@ export function savePicture(explorer: Explorer, picture: HTMLCanvasElement): voi
   picture.toBlob((blob) => blob && download(fileName(explorer, "png"), blob), "image/png");
 }
 
-/** A cell of a CSV file; what a spreadsheet would take for a formula is marked as text. */
-function cell(value: string | number): string {
-  let text = String(value);
-  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
-  if (typeof value === "string" && !number && /^[=+\-@\t\r\n]/.test(text)) text = `'${text}`;
-  return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
-}
-
 export function neighbourhoodCsv(explorer: Explorer): string {
   const { near, scene } = explorer;
   if (!near) return "";
@@ -39,11 +32,36 @@ export function neighbourhoodCsv(explorer: Explorer): string {
       scene.ids[node], scene.titles?.[node] ?? "", near.heat[node], near.hops[node], name(scene.labels[node]),
     ];
     if (scene.predicted) row.push(name(scene.predicted[node]), Number(scene.confidence![node].toFixed(5)));
-    return row.map(cell).join(",");
+    return row;
   });
-  return `${head.join(",")}\n${rows.join("\n")}\n`;
+  return table(head, rows);
 }
 
 export function saveCsv(explorer: Explorer): void {
-  if (explorer.near) download(fileName(explorer, "csv"), new Blob([neighbourhoodCsv(explorer)], { type: "text/csv" }));
+  if (explorer.near) download(fileName(explorer, "csv"), csvBlob(neighbourhoodCsv(explorer)));
+}
+
+/** A list of nodes, as the panel of nodes shows it. */
+export function nodesCsv(explorer: Explorer, nodes: number[]): string {
+  const { scene } = explorer;
+  const name = (code: number): string => (code < 0 ? "" : scene.classes[code]);
+  const head = ["node", "title", "label"];
+  if (scene.predicted) head.push("predicted", "confidence");
+  return table(head, nodes.map((node) => {
+    const row: (string | number)[] = [scene.ids[node], scene.titles?.[node] ?? "", name(scene.labels[node])];
+    if (scene.predicted) row.push(name(scene.predicted[node]), Number(scene.confidence![node].toFixed(5)));
+    return row;
+  }));
+}
+
+export function saveNodes(explorer: Explorer, nodes: number[]): void {
+  download(`${explorer.scene.header.name.replace(/[^\w.-]+/g, "_").slice(0, 60)}-nodes.csv`, csvBlob(nodesCsv(explorer, nodes)));
+}
+
+export function saveLabels(explorer: Explorer): void {
+  download("labels.csv", csvBlob(explorer.labelling.csv()));
+}
+
+function csvBlob(text: string): Blob {
+  return new Blob([text], { type: "text/csv" });
 }

@@ -117,6 +117,10 @@ export interface RunHeader {
   coverage?: number;
 }
 
+export interface ServerHeader {
+  version: number;
+}
+
 export interface Place {
   type: string;
   offset: number;
@@ -125,6 +129,7 @@ export interface Place {
 
 export interface Header {
   name: string;
+  fingerprint: string;
   nodes: number;
   edges: number;
   whole: number | null;
@@ -134,5 +139,7 @@ export interface Header {
   eps: number;
   note: string | null;
   run: RunHeader | null;
+  noun?: string;
+  server?: ServerHeader;
   blocks: { [K in keyof Blocks]?: Place };
 }

@@ -1,6 +1,7 @@
 /** The graph itself: a view, the overlay, and how to move about in it. */
 
-import { h, weightText, words } from "./dom";
+import { faded } from "./colours";
+import { h, percent, plural, weightText, words } from "./dom";
 import type { Changed, Explorer } from "./explorer";
 import { Legend } from "./legend";
 import { otherName } from "./panels/parts";
@@ -18,6 +19,7 @@ export class Stage {
   private readonly container = h("div", { class: "canvas-box" });
   private readonly tooltip = h("div", { class: "tooltip", hidden: true, "aria-hidden": "true" });
   private readonly chip = h("div", { class: "filter-chip", hidden: true });
+  private readonly mine = h("div", { class: "mine-chip", hidden: true });
   private readonly message = h("p", { class: "no-webgl", hidden: true },
     "WebGL is not available here: the graph is drawn on a plain canvas, which is slower.");
   private dimmed = false;
@@ -35,7 +37,7 @@ export class Stage {
         this.overlay.canvas,
         h("p", { id: "keys-hint", class: "for-readers" },
           "A picture of the graph. Arrow keys move it, plus and minus zoom, 0 shows all. The search box and the tables reach every node."),
-        h("div", { class: "stage-top" }, this.chip, this.message),
+        h("div", { class: "stage-top" }, this.mine, this.chip, this.message),
         h("div", { class: "zoom" },
           button("Zoom in", "+", () => this.view.zoom(1.5)),
           button("Zoom out", "−", () => this.view.zoom(1 / 1.5)),
@@ -82,7 +84,7 @@ export class Stage {
       this.view.resize();
     }).observe(this.container);
     explorer.listen((changed) => this.changed(changed));
-    if (explorer.near) this.focus(false);
+    if (explorer.heatShown) this.focus(false);
     this.showChip();
     events.drawn();
   }
@@ -90,22 +92,32 @@ export class Stage {
   private look(): Look {
     const { explorer } = this;
     const { theme } = explorer;
-    if (this.overlay.active) return { colour: () => theme.dimNode, edge: theme.dimEdge, background: theme.background };
+    if (this.overlay.active) {
+      // The others step back, but keep their class's colour.
+      const pale = new Map<string, string>();
+      const colour = (node: number): string => {
+        const own = explorer.classColour(node) ?? theme.node;
+        if (!pale.has(own)) pale.set(own, faded(own, theme));
+        return pale.get(own)!;
+      };
+      return { colour, edge: theme.dimEdge, background: theme.background };
+    }
     return { colour: (node) => explorer.colour(node), edge: theme.edge, background: theme.background };
   }
 
   private changed(changed: Changed): void {
     const dim = this.overlay.active;
     // Under the overlay the graph is grey whatever happens: a slider never repaints it.
-    if (changed.has("theme") || dim !== this.dimmed || (!dim && changed.has("mode"))) {
+    if (changed.has("theme") || changed.has("labels") || dim !== this.dimmed || (!dim && changed.has("mode"))) {
       this.dimmed = dim;
       this.view.paint(this.look());
     }
-    if (changed.has("node")) {
+    if (this.explorer.state.tab === "label") this.bringIntoView();
+    else if (changed.has("node")) {
       if (this.explorer.near) this.focus(true);
       else if (!this.explorer.state.filter) this.view.fit(null, true);
     }
-    if (changed.has("filter")) this.showChip();
+    if (changed.has("filter") || changed.has("labels") || changed.has("mine") || changed.has("tab")) this.showChip();
     this.overlay.draw(this.view.transform());
   }
 
@@ -117,8 +129,27 @@ export class Stage {
     this.view.fit([near.index, ...close], animate && !calm);
   }
 
+  /** Move only where the node that is asked for is out of sight: one watches the whole graph change. */
+  private bringIntoView(): void {
+    const asked = this.explorer.asked;
+    if (asked === null) return;
+    const { scene } = this.explorer;
+    const [x, y] = apply(this.view.transform(), scene.x[asked], scene.y[asked]);
+    const { clientWidth, clientHeight } = this.container;
+    if (x > 20 && y > 20 && x < clientWidth - 20 && y < clientHeight - 20) return;
+    this.view.fit(null, true);
+  }
+
   private showChip(): void {
-    const { filter } = this.explorer.state;
+    const { explorer } = this;
+    const { filter, mine, tab } = explorer.state;
+    this.mine.hidden = !mine || tab === "label" || !explorer.scene.predicted;
+    if (!this.mine.hidden) {
+      const back = explorer.own.predicted ? "Show the run's predictions" : "Show what the page came with";
+      this.mine.replaceChildren(
+        h("span", {}, `By your ${plural(explorer.labelling.answers.labelled, "label")}`),
+        h("button", { type: "button", class: "plain", "aria-label": back, title: back, click: () => explorer.set({ mine: false }) }, "×"));
+    }
     this.chip.hidden = filter === null;
     if (!filter) return;
     this.chip.replaceChildren(
@@ -141,8 +172,12 @@ export class Stage {
       other ? h("span", {}, words(other)) : null,
     ];
     const code = scene.predicted ? scene.predicted[node] : scene.labels[node];
-    if (code >= 0) lines.push(h("span", {}, words(scene.classes[code]), scene.confidence ? `, ${scene.confidence[node].toFixed(2)}` : ""));
-    if (near) lines.push(h("span", {}, `heat ${weightText(near.heat[node])}, ${near.hops[node] < 0 ? "no path" : `${near.hops[node]} hops`}`));
+    if (code >= 0) {
+      const known = scene.labelled && scene.labels[node] >= 0;
+      const sure = known ? ", your label" : scene.confidence ? `, ${percent(scene.confidence[node], 0)} sure` : "";
+      lines.push(h("span", {}, words(scene.classes[code]), sure));
+    }
+    if (near && explorer.heatShown) lines.push(h("span", {}, `heat ${weightText(near.heat[node])}, ${near.hops[node] < 0 ? "no path" : `${near.hops[node]} hops`}`));
     this.tooltip.replaceChildren(...lines.filter((line): line is HTMLElement => line !== null));
     const [x, y] = apply(this.view.transform(), scene.x[node], scene.y[node]);
     const left = Math.min(x + 14, this.container.clientWidth - 210);
@@ -185,7 +220,8 @@ export class Stage {
     context.fillStyle = this.explorer.theme.background;
     context.fillRect(0, 0, whole.width, whole.height);
     for (const layer of [...layers, this.overlay.canvas]) context.drawImage(layer, 0, 0, whole.width, whole.height);
-    const { near, scene, theme } = this.explorer;
+    const { scene, theme } = this.explorer;
+    const near = this.explorer.heatShown ? this.explorer.near : null;
     const ratio = window.devicePixelRatio || 1;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.font = "12px system-ui, sans-serif";

@@ -4,7 +4,7 @@ import type { Mode } from "./colours";
 import type { Scene } from "./data";
 import { SPLITS } from "./schema";
 
-export type Tab = "heat" | "why" | "nodes";
+export type Tab = "label" | "heat" | "why" | "nodes";
 
 /** Nodes of one class, or of one cell of the confusion matrix; split −1 is every labelled node. */
 export type Filter = { kind: "class"; code: number } | { kind: "cell"; truth: number; guess: number; split: number };
@@ -20,6 +20,12 @@ export interface State {
   theme: "auto" | "light" | "dark";
   /** What draws the graph; auto: WebGL, except where a plain canvas is quicker. */
   draw: "auto" | "webgl" | "canvas";
+  /** Whether the reader's own labels are shown, and not what the page came with. */
+  mine: boolean;
+  /** Counts the changes of the reader's own labels; not in the address. */
+  labels: number;
+  /** Counts the nodes that were suggested; not in the address. */
+  suggested: number;
 }
 
 export const MAX_S = 50;
@@ -29,6 +35,7 @@ export const MAX_EPS = 0.1;
 
 export function modesOf(scene: Scene): Mode[] {
   const modes: Mode[] = [];
+  if (scene.labelled) return scene.predicted ? ["predicted", "label", "confidence", "heat"] : ["plain", "heat"];
   if (scene.predicted) modes.push("predicted");
   if (scene.labels.some((code) => code >= 0)) modes.push("label");
   if (scene.confidence) modes.push("confidence");
@@ -39,17 +46,25 @@ export function modesOf(scene: Scene): Mode[] {
   return modes;
 }
 
+/** Where a page opens: a graph without a label, or one that is served to be labelled, asks for labels. */
+function firstTab(scene: Scene): Tab {
+  return scene.header.server || (!scene.predicted && !scene.labels.some((code) => code >= 0)) ? "label" : "heat";
+}
+
 export function initial(scene: Scene): State {
   return {
     node: null,
     s: Math.min(scene.header.s, MAX_S),
     eps: scene.header.eps,
     mode: modesOf(scene)[0],
-    tab: "heat",
+    tab: firstTab(scene),
     ball: 0,
     filter: null,
     theme: "auto",
     draw: "auto",
+    mine: firstTab(scene) === "label",
+    labels: 0,
+    suggested: 0,
   };
 }
 
@@ -77,8 +92,10 @@ export function fromHash(hash: string, scene: Scene, base: State): State {
   state.eps = number(query.get("eps"), 0, 0.999) ?? state.eps;
   const mode = query.get("colour") as Mode | null;
   if (mode && modesOf(scene).includes(mode)) state.mode = mode;
-  const tab = query.get("tab");
-  if (tab === "heat" || tab === "nodes" || (tab === "why" && scene.predicted)) state.tab = tab;
+  // An address that names s was written by a page, which leaves out the tab of heat.
+  const tab = query.get("tab") ?? (query.has("s") ? "heat" : null);
+  state.mine = query.has("mine") || tab === "label" || base.mine;
+  if (tab === "heat" || tab === "nodes" || tab === "label" || (tab === "why" && (scene.predicted || state.mine))) state.tab = tab;
   state.ball = number(query.get("ball"), 0, 3) ?? 0;
   const theme = query.get("theme");
   if (theme === "light" || theme === "dark") state.theme = theme;
@@ -102,6 +119,7 @@ export function toHash(state: State, scene: Scene): string {
   query.set("eps", epsText(state.eps));
   query.set("colour", state.mode);
   if (state.tab !== "heat") query.set("tab", state.tab);
+  if (state.mine && state.tab !== "label") query.set("mine", "");
   if (state.ball) query.set("ball", String(state.ball));
   if (state.filter) {
     const f = state.filter;

@@ -32,7 +32,7 @@ def chosen(page):
 
 @pytest.mark.parametrize("webgl", [True, False], ids=["webgl", "canvas"])
 def test_a_click_makes_a_node_the_source(visit, star, webgl):
-    with visit(star, webgl=webgl) as page:
+    with visit(star, "#tab=heat", webgl=webgl) as page:
         assert page.evaluate("graphheat.view") == ("webgl" if webgl else "canvas")
         assert page.locator(".no-webgl").is_visible() is not webgl
         place = page.evaluate("graphheat.where(3)")
@@ -49,7 +49,7 @@ def test_search_by_id_and_title_with_the_keyboard(visit, pages):
         Graph.from_scipy(ring + ring.T, nodes=[f"n{k}" for k in range(12)], titles=titles),
         pages / "titles.html",
     )
-    with visit(pages / "titles.html") as page:
+    with visit(pages / "titles.html", "#tab=heat") as page:
         page.keyboard.press("/")
         page.keyboard.type("ABOUT C")
         page.get_by_role("option").first.wait_for()
@@ -61,7 +61,9 @@ def test_search_by_id_and_title_with_the_keyboard(visit, pages):
         page.keyboard.press("Enter")
         until(page, "graphheat.explorer.state.node === 10")  # n1, then n10
         search.fill("zebra")
-        assert page.get_by_text("No node has this id or title.").is_visible()
+        assert page.get_by_text(
+            "No node has this id or title, and no class this name."
+        ).is_visible()
 
 
 def test_keys_work_without_a_mouse(visit, fitted):

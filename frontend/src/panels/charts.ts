@@ -92,7 +92,7 @@ export class RingChart {
       this.canvas,
       h("p", { class: "hint" }, "Rings: hops. Dots: neighbours, the warmer the larger."),
     );
-    explorer.listen(() => this.draw());
+    explorer.listen(() => explorer.state.tab === "heat" && this.draw());
     this.draw();
   }
 

@@ -5,7 +5,8 @@ import type { Explorer } from "../explorer";
 import { Neighbourhood, orderName } from "../neighbourhood";
 import type { Controls } from "./controls";
 import { FilterChart, RingChart } from "./charts";
-import { classChip, nodeButton, nodeCard, otherName, welcome } from "./parts";
+import { overview } from "./overview";
+import { classChip, nodeButton, nodeCard, otherName } from "./parts";
 
 const ROWS = 25;
 const MOST_RINGS = 8;
@@ -21,11 +22,13 @@ export class HeatPanel {
   private readonly list = h("div", {});
   private readonly first: HTMLElement;
   private readonly ringChart: HTMLElement;
-  private readonly idea = h("div", { class: "chart idea" },
+  private readonly idea = h("div", { class: "idea" },
+    h("p", {}, "Heat flows from a node along the edges for a time s; the nodes that receive at least eps of it are its neighbours."),
     h("p", {}, "Heat is a low-pass filter: it keeps what is smooth over the graph (small λ) and damps the rest."),
     h("p", {}, "The larger s, the fewer frequencies pass, and the farther a neighbourhood reaches."),
     h("p", {}, "GCN and ChebyNet are not low-pass: they let the highest frequencies through again."));
   private readonly found: HTMLElement;
+  private readonly controls: HTMLElement;
   private rows = ROWS;
 
   constructor(
@@ -50,11 +53,13 @@ export class HeatPanel {
         h("button", { type: "button", class: "small", click: exportCsv }, "Save CSV")),
       this.list,
     );
-    this.element = h("div", {}, this.head, controls.element, this.first,
-      h("div", { class: "charts" }, this.ringChart, this.idea, new FilterChart(explorer).element), this.found);
+    this.controls = controls.element;
+    this.element = h("div", {}, this.head, this.controls, this.first, this.ringChart, this.found,
+      h("details", { class: "more" }, h("summary", {}, "More: heat as a filter"),
+        h("div", { class: "charts" }, this.idea, new FilterChart(explorer).element)));
     explorer.listen((changed) => {
       if (changed.has("node")) this.rows = ROWS;
-      if (changed.size > 1 || !changed.has("tab")) this.update();
+      if (explorer.state.tab === "heat") this.update();
     });
     this.update();
   }
@@ -62,10 +67,9 @@ export class HeatPanel {
   private update(): void {
     const { explorer } = this;
     const { near } = explorer;
-    for (const part of [this.found, this.first, this.ringChart]) part.hidden = near === null;
-    this.idea.hidden = near !== null;
+    for (const part of [this.found, this.first, this.ringChart, this.controls]) part.hidden = near === null;
     if (near === null) {
-      this.head.replaceChildren(welcome(explorer));
+      this.head.replaceChildren(overview(explorer));
       return;
     }
     this.head.replaceChildren(nodeCard(explorer, near.index));

@@ -4,6 +4,7 @@ import { count, h, percent, plural, words } from "../dom";
 import type { Explorer } from "../explorer";
 import { SPLIT_NAMES } from "../colours";
 import { SPLITS } from "../schema";
+import { saveNodes } from "../save";
 import { classChip, nodeButton, otherName } from "./parts";
 
 const ROWS = 40;
@@ -26,7 +27,7 @@ export class NodesPanel {
     }
     explorer.listen((changed) => {
       if (changed.has("filter")) this.rows = ROWS;
-      if (explorer.state.tab === "nodes" && ["tab", "filter", "theme", "mode", "node"].some((key) => changed.has(key as "tab"))) this.update();
+      if (explorer.state.tab === "nodes" && ["tab", "filter", "theme", "mode", "node", "labels"].some((key) => changed.has(key as "tab"))) this.update();
     });
     this.update();
   }
@@ -34,7 +35,8 @@ export class NodesPanel {
   private update(): void {
     if (this.explorer.state.tab !== "nodes") return;
     const { scene } = this.explorer;
-    const labelled = scene.predicted !== null && scene.labels.some((code) => code >= 0);
+    // Of the reader's own labels nothing is known to hold predictions against.
+    const labelled = scene.predicted !== null && !scene.labelled && scene.labels.some((code) => code >= 0);
     this.element.replaceChildren(labelled ? this.confusion() : h("div", {}), this.suspects() ?? h("div", {}), this.list());
   }
 
@@ -157,7 +159,8 @@ export class NodesPanel {
     const heading = filter ? "Filtered nodes" : confidence ? "Least confident first" : "Highest degree first";
     const shown = nodes.slice(0, this.rows);
     return h("section", {},
-      h("div", { class: "list-head" }, h("h3", { id: "nodes-heading" }, heading), h("span", { class: "hint" }, plural(nodes.length, "node"))),
+      h("div", { class: "list-head" }, h("h3", { id: "nodes-heading" }, heading), h("span", { class: "hint" }, plural(nodes.length, "node")),
+        h("button", { type: "button", class: "small", click: () => saveNodes(explorer, nodes) }, "Save CSV")),
       !filter && confidence ? h("p", { class: "hint" }, "Candidates to label next: the predictions of lowest confidence.") : null,
       h("table", { class: "list", "aria-labelledby": "nodes-heading" },
         h("thead", {}, h("tr", {},

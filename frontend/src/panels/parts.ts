@@ -1,6 +1,6 @@
 /** Pieces that several panels show. */
 
-import { count, h, percent, swatch, words } from "../dom";
+import { count, h, swatch, words } from "../dom";
 import type { Explorer } from "../explorer";
 import { SPLIT_NAMES } from "../colours";
 
@@ -13,7 +13,7 @@ export function nodeButton(explorer: Explorer, node: number): HTMLElement {
 }
 
 export function classChip(explorer: Explorer, code: number): HTMLElement {
-  if (code < 0) return h("span", { class: "chip quiet" }, "unlabelled");
+  if (code < 0) return h("span", { class: "chip quiet" }, explorer.scene.labelled ? "not reached" : "unlabelled");
   return h(
     "span",
     { class: "chip" },
@@ -35,9 +35,10 @@ export function nodeCard(explorer: Explorer, node: number): HTMLElement {
   const other = otherName(explorer, node);
   const degree = scene.adjacency.starts[node + 1] - scene.adjacency.starts[node];
   const facts: (HTMLElement | string)[] = [];
-  if (scene.predicted) facts.push(h("span", {}, "predicted ", classChip(explorer, scene.predicted[node])));
-  if (scene.labels[node] >= 0) facts.push(h("span", {}, "actual ", classChip(explorer, scene.labels[node])));
-  if (scene.split[node] > 0) facts.push(h("span", {}, `${SPLIT_NAMES[scene.split[node]]} node`));
+  const mine = scene.labelled && scene.labels[node] >= 0;
+  if (scene.predicted && scene.predicted[node] >= 0 && !mine) facts.push(h("span", {}, "Predicted: ", classChip(explorer, scene.predicted[node])));
+  if (scene.labels[node] >= 0) facts.push(h("span", {}, mine ? "Your label: " : "Actual: ", classChip(explorer, scene.labels[node])));
+  if (scene.split[node] > 0 && !mine) facts.push(h("span", {}, `${SPLIT_NAMES[scene.split[node]]} node`));
   facts.push(h("span", {}, `${count(degree)} edge${degree === 1 ? "" : "s"}`));
   return h(
     "div",
@@ -48,27 +49,5 @@ export function nodeCard(explorer: Explorer, node: number): HTMLElement {
         click: () => explorer.select(null) }, "×")),
     other ? h("p", { class: "title" }, words(other)) : null,
     h("p", { class: "facts" }, ...facts),
-  );
-}
-
-/** What to do first, with a few nodes to start from. */
-export function welcome(explorer: Explorer): HTMLElement {
-  const { scene } = explorer;
-  const degree = (i: number): number => scene.adjacency.starts[i + 1] - scene.adjacency.starts[i];
-  let hub = 0;
-  for (let i = 1; i < scene.n; i++) if (degree(i) > degree(hub)) hub = i;
-  const starts: [string, number][] = [["The node of highest degree", hub]];
-  if (scene.reasons) starts.unshift(["The least confident prediction", scene.reasons.nodes[0]]);
-  const { run } = scene.header;
-  return h(
-    "div",
-    { class: "card welcome" },
-    h("h2", {}, "Choose a source of heat"),
-    h("p", {}, "Click a node, or search for its id or title. Heat then flows from it along the edges for a time s; ",
-      "the nodes that receive at least eps of it are its neighbours."),
-    h("ul", { class: "starts" },
-      ...starts.map(([why, node]) => h("li", {}, `${why}: `, nodeButton(explorer, node)))),
-    run ? h("p", { class: "run" }, `Predictions of recipe ${run.recipe}, seed ${run.seed}` +
-      (run.test_accuracy === null ? "." : `; test accuracy ${percent(run.test_accuracy)}.`)) : null,
   );
 }

@@ -3,7 +3,8 @@
 import { bar, count, h, percent, plural, swatch, weightText, words } from "../dom";
 import type { Explorer } from "../explorer";
 import { FEATURES, HOPS, NO_SOURCE, SOURCES, SPLITS } from "../schema";
-import { classChip, nodeButton, nodeCard, welcome } from "./parts";
+import { overview } from "./overview";
+import { classChip, nodeButton, nodeCard } from "./parts";
 
 const TRAINING = SPLITS.indexOf("train");
 const MOST_CLASSES = 12;
@@ -24,7 +25,11 @@ export class WhyPanel {
     const { node, tab } = explorer.state;
     if (tab !== "why") return;
     if (node === null) {
-      this.element.replaceChildren(welcome(explorer), this.about());
+      this.element.replaceChildren(overview(explorer), explorer.scene.labelled ? "" : this.about());
+      return;
+    }
+    if (explorer.scene.labelled) {
+      this.element.replaceChildren(nodeCard(explorer, node), ...this.ownLabels(node), this.probabilities(node));
       return;
     }
     this.element.replaceChildren(
@@ -37,6 +42,35 @@ export class WhyPanel {
       this.training(),
       this.about(),
     );
+  }
+
+  /** What the reader's own labels give a node: p ∝ (heat of each class)^γ, and which labels send it. */
+  private ownLabels(node: number): HTMLElement[] {
+    const { explorer } = this;
+    const { scene, labelling, theme } = explorer;
+    const guess = scene.predicted![node];
+    if (scene.labels[node] >= 0) return [h("p", { class: "story" }, "You gave it this class.")];
+    const sources = labelling.sources(node);
+    const total = sources.reduce((sum, { heat }) => sum + heat, 0);
+    const sure = percent(scene.confidence![node], 0);
+    if (!(total > 0) || (labelling.spread && !labelling.spread.reached[node])) {
+      return [h("p", { class: "story" }, "No heat of your labels comes here yet. A label near it would tell.")];
+    }
+    const of = sources.filter((each) => each.code === guess && each.heat > 0);
+    const shown = sources.filter((each) => each.heat >= 1e-3 * total).slice(0, MOST_TRAINING);
+    return [
+      h("p", { class: "story" }, "Predicted ", classChip(explorer, guess), ", ", h("b", {}, `${sure} sure`), ": ",
+        percent(of.reduce((sum, { heat }) => sum + heat, 0) / total, 0), " of the heat that reaches it comes from ",
+        of.length > 1 ? `${plural(of.length, "label")} of that class, most from ` : "", of.length ? nodeButton(explorer, of[0].node) : "others", "."),
+      h("table", { class: "list" },
+        h("caption", {}, `Your labels whose heat reaches it (s = ${labelling.spread!.s})`),
+        h("thead", { class: "for-readers" }, h("tr", {}, ...["label", "class", "share of the heat", "bar"].map((name) => h("th", { scope: "col" }, name)))),
+        h("tbody", {}, ...shown.map(({ node: source, code, heat }) => h("tr", {},
+          h("th", { scope: "row" }, nodeButton(explorer, source)),
+          h("td", {}, classChip(explorer, code)),
+          h("td", { class: "number" }, percent(heat / total, 0)),
+          h("td", { class: "bar-cell wide" }, bar(heat / total, explorer.classColours.of(code, theme))))))),
+    ];
   }
 
   private verdict(node: number): HTMLElement {
@@ -64,18 +98,19 @@ export class WhyPanel {
     order.sort((a, b) => p(b) - p(a) || a - b);
     const inSet = (k: number): boolean => scene.sets !== null && scene.sets[node * c + k] === 1;
     const size = order.filter(inSet).length;
-    const alpha = scene.header.run!.alpha;
+    const { run } = scene.header;
+    const alpha = run?.alpha;
     return h(
       "div",
       {},
       h("table", { class: "list" },
-        h("caption", {}, scene.header.run!.temperature === null ? "Probability per class" : "Calibrated probability per class"),
+        h("caption", {}, scene.labelled || !run || run.temperature === null ? "Probability per class" : "Calibrated probability per class"),
         h("thead", { class: "for-readers" }, h("tr", {},
           ...["class", "probability", "bar", "in the prediction set"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, ...order.slice(0, MOST_CLASSES).map((k) =>
           h("tr", { class: k === scene.labels[node] ? "marked" : null },
             h("th", { scope: "row" }, swatch(explorer.classColours.of(k, theme)), words(scene.classes[k]),
-              k === scene.labels[node] ? h("span", { class: "tag" }, "actual") : null),
+              k === scene.labels[node] ? h("span", { class: "tag" }, scene.labelled ? "your label" : "actual") : null),
             h("td", { class: "number" }, p(k).toFixed(3)),
             h("td", { class: "bar-cell wide" }, bar(p(k), explorer.classColours.of(k, theme))),
             h("td", {}, scene.sets === null ? "" : inSet(k) ? h("span", { class: "tag set" }, "in set") : ""),

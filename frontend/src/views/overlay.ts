@@ -36,19 +36,20 @@ export class Overlay {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, this.canvas.width, this.canvas.height);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const { near, state } = this.explorer;
-    if (near) {
+    const { state } = this.explorer;
+    if (this.explorer.heatShown) {
       this.drawEdges(context, t);
       if (state.ball) this.drawBall(context, t);
       this.drawHeat(context, t);
       this.drawMarks(context, t);
     } else if (state.filter) this.drawFiltered(context, t);
+    if (state.tab === "label") this.drawAsked(context, t);
     this.drawHover(context, t);
   }
 
   /** Whether the graph below should step back. */
   get active(): boolean {
-    return this.explorer.near !== null || this.explorer.state.filter !== null;
+    return this.explorer.heatShown || this.explorer.state.filter !== null;
   }
 
   private size(node: number, t: Affine): number {
@@ -122,8 +123,6 @@ export class Overlay {
     const { explorer } = this;
     const near = explorer.near!;
     const { scene, theme, state } = explorer;
-    context.lineWidth = 0.8;
-    context.strokeStyle = theme.background;
     for (let k = near.neighbours.length - 1; k >= 0; k--) {
       const node = near.neighbours[k];
       if (state.filter && !explorer.matches(state.filter, node)) continue;
@@ -133,7 +132,17 @@ export class Overlay {
       context.beginPath();
       context.arc(x, y, r, 0, 2 * Math.PI);
       context.fill();
-      if (r > 3) context.stroke();
+      const own = state.mode === "heat" ? explorer.classColour(node) : null;
+      if (own) {
+        // The class stays in sight: a ring around the colour of heat.
+        context.strokeStyle = own;
+        context.lineWidth = Math.max(1.2, Math.min(2.6, r / 2.6));
+        context.stroke();
+      } else if (r > 3) {
+        context.strokeStyle = theme.background;
+        context.lineWidth = 0.8;
+        context.stroke();
+      }
     }
   }
 
@@ -183,12 +192,17 @@ export class Overlay {
     this.drawLabels(context, t, labels);
   }
 
-  private drawLabels(context: CanvasRenderingContext2D, t: Affine, labels: Label[]): void {
+  private drawLabels(
+    context: CanvasRenderingContext2D,
+    t: Affine,
+    labels: Label[],
+    size: (node: number) => number = (node) => this.radius(node, t),
+  ): void {
     const { scene, theme } = this.explorer;
     // Boxes that a name must not cover: the marked nodes, then the names before it.
     const taken: [number, number, number, number][] = labels.map(({ node }) => {
       const [x, y] = apply(t, scene.x[node], scene.y[node]);
-      const r = Math.max(7, this.radius(node, t)) + 4;
+      const r = Math.max(7, size(node)) + 4;
       return [x - r, y, 2 * r, 2 * r];
     });
     context.textBaseline = "middle";
@@ -196,7 +210,7 @@ export class Overlay {
       const shown = text.length > 28 ? `${text.slice(0, 27)}…` : text;
       context.font = `${strong ? "700 13px" : "600 12px"} system-ui, sans-serif`;
       const [x, y] = apply(t, scene.x[node], scene.y[node]);
-      const away = Math.max(7, this.radius(node, t)) + 8;
+      const away = Math.max(7, size(node)) + 8;
       const width = context.measureText(shown).width + 8;
       // To the right, or wherever no other name is yet.
       const spots = [
@@ -217,6 +231,33 @@ export class Overlay {
       context.fillStyle = theme.ink;
       context.fillText(shown, left + 4, middle + 0.5);
     }
+  }
+
+  /** The labels so far, and the node that is asked for, by name. */
+  private drawAsked(context: CanvasRenderingContext2D, t: Affine): void {
+    const { explorer } = this;
+    const { scene, theme, labelling } = explorer;
+    const disc = (node: number, r: number, fill: string | null, line: number): void => {
+      const [x, y] = apply(t, scene.x[node], scene.y[node]);
+      context.beginPath();
+      context.arc(x, y, r, 0, 2 * Math.PI);
+      if (fill) {
+        context.fillStyle = fill;
+        context.fill();
+      }
+      context.lineWidth = line;
+      context.strokeStyle = theme.ink;
+      context.stroke();
+    };
+    for (const [node, { kind, code }] of labelling.answers.entries()) {
+      if (kind === "label") disc(node, Math.max(4.5, this.size(node, t) + 1), explorer.classColours.of(code, theme), 1.6);
+    }
+    const { asked } = explorer;
+    if (asked === null) return;
+    const r = Math.max(6, this.size(asked, t) + 1);
+    disc(asked, r, explorer.classColour(asked) ?? theme.node, 2.4);
+    disc(asked, r + 5, null, 1.6);
+    this.drawLabels(context, t, [{ node: asked, text: shortened(explorer.nodeName(asked)), strong: true }], () => r + 4);
   }
 
   private drawHover(context: CanvasRenderingContext2D, t: Affine): void {

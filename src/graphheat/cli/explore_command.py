@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     help="Around which node to cut a graph that is too large; may be repeated.",
 )
 @click.option("--title", "heading", metavar="T", help="Heading (default: the graph's name).")
+@click.option("--noun", metavar="WORD", help="What nodes are, in the plural, such as papers.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the layout."
 )
@@ -42,6 +43,7 @@ def explore(
     eps: float | None,
     around: tuple[str, ...],
     heading: str | None,
+    noun: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -82,6 +84,7 @@ def explore(
             eps=eps,
             around=around,
             title=heading,
+            noun=noun,
             seed=seed,
             progress=progress,
         )

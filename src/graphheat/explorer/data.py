@@ -15,6 +15,7 @@ from graphheat.explorer.schema import (
     FEATURES,
     HOPS,
     NO_SOURCE,
+    PROTOCOL,
     SOURCES,
     SPLITS,
     UNIT,
@@ -50,6 +51,8 @@ def page_data(
     title: str,
     s: float,
     eps: float,
+    noun: str | None = None,
+    server: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Header, Blocks]:
     """Return all of a page's header and blocks, checked against the schema."""
@@ -62,6 +65,10 @@ def page_data(
         if "why_features" in blocks:
             blocks["text"] = _text(graph, part, _number_features(graph, blocks["why_features"]))
     header: Header = {**about, "title": title, "s": s, "eps": eps, "note": part.note, "run": of_run}
+    if noun is not None:
+        header["noun"] = noun
+    if server:
+        header["server"] = {"version": PROTOCOL}
     check(header, blocks)
     return header, blocks
 
@@ -92,10 +99,11 @@ def graph_data(graph: Graph, part: Part, places: NDArray[Any]) -> tuple[GraphHea
         blocks["degrees"] = part.degrees
     header: GraphHeader = {
         "name": graph.name,
+        "fingerprint": graph.fingerprint,
         "nodes": len(part.rows),
         "edges": int(upper.nnz),
         "whole": None if part.note is None else graph.n,
-        "classes": [_word(name) for name in graph.classes],
+        "classes": [str(name) for name in graph.classes],
     }
     return header, blocks
 
@@ -256,7 +264,3 @@ def _text(graph: Graph, part: Part, features: list[str] | None = None) -> NDArra
 
 def _shares(p: NDArray[np.float64]) -> NDArray[np.uint16]:
     return np.rint(np.clip(p, 0.0, 1.0) * UNIT).astype(np.uint16)
-
-
-def _word(name: Any) -> str:
-    return str(name).replace("_", " ") if isinstance(name, str) else str(name)

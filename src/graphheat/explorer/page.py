@@ -17,16 +17,18 @@ from graphheat.explorer.data import page_data
 from graphheat.explorer.layout import lay_out
 from graphheat.explorer.part import MAX_EDGES, MAX_NODES, choose_part
 from graphheat.explorer.payload import pack
+from graphheat.explorer.schema import Header
 from graphheat.graph import Graph
 from graphheat.io import check_writable, replacing
 from graphheat.progress import Progress
 from graphheat.progress_bar import showing
 from graphheat.runs import Run
 
-# script-src and style-src name the page's own two by their hashes; no connection of any kind.
+# script-src and style-src name the page's own two by their hashes; no connection of any kind, or
+# where a server is meant, to that one alone.
 POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; img-src data: blob:; "
-    "connect-src 'none'; form-action 'none'; base-uri 'none'; "
+    "connect-src '{connect}'; form-action 'none'; base-uri 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 
@@ -81,6 +83,15 @@ class Page:
         return asdict(self)
 
 
+@dataclass(frozen=True, eq=False)
+class _Composed:
+    """A page that is not written yet."""
+
+    text: str
+    header: Header
+    explained: int
+
+
 def write_page(
     source: Graph | Run,
     path: str | os.PathLike[str],
@@ -90,12 +101,13 @@ def write_page(
     eps: float | None = None,
     around: Sequence[Any] = (),
     title: str | None = None,
+    noun: str | None = None,
     seed: int = 0,
     max_nodes: int = MAX_NODES,
     max_edges: int = MAX_EDGES,
     progress: Progress | bool | None = None,
 ) -> Page:
-    """Write a page on which a graph, its heat and a run's predictions can be looked at.
+    """Write a page on which a graph can be looked at and labelled, with heat and a run's labels.
 
     Parameters
     ----------
@@ -112,6 +124,8 @@ def write_page(
         node of the highest degree.
     title
         Heading of the page; default: the graph's name.
+    noun
+        What the nodes are, in the plural, for the page's sentences: "papers", "people".
     seed
         Of the layout.
     progress
@@ -122,6 +136,70 @@ def write_page(
     *Cost*: layout in seconds for Pubmed; explaining 400 predictions of a run takes as long again.
     *Deterministic*: the same file, byte for byte, for the same input on the same machine.
     """
+    check_writable(path)
+    made = _compose(
+        source, graph, s, eps, around, title, noun, seed, (max_nodes, max_edges), progress
+    )
+    content = made.text.encode("utf-8", "replace")
+    with replacing(path) as aside:
+        aside.write_bytes(content)
+    header = made.header
+    return Page(
+        *(os.fspath(path), len(content)),
+        *(header["nodes"], header["edges"], made.explained, header["note"]),
+    )
+
+
+def page_text(
+    source: Graph | Run,
+    *,
+    graph: Graph | None = None,
+    s: float | None = None,
+    eps: float | None = None,
+    around: Sequence[Any] = (),
+    title: str | None = None,
+    noun: str | None = None,
+    seed: int = 0,
+    server: bool = False,
+    max_nodes: int = MAX_NODES,
+    max_edges: int = MAX_EDGES,
+    progress: Progress | bool | None = None,
+) -> str:
+    """Return the HTML that :func:`write_page` writes.
+
+    Parameters
+    ----------
+    server
+        Whether the page may ask the server that it came from, and no other; in a file it may ask
+        nobody.
+
+    Examples
+    --------
+    >>> import graphheat
+    >>> text = page_text(graphheat.datasets.load("karate"), server=True)
+    >>> "connect-src 'self'" in text
+    True
+    """
+    limits = (max_nodes, max_edges)
+    return _compose(
+        source, graph, s, eps, around, title, noun, seed, limits, progress, server=server
+    ).text
+
+
+def _compose(
+    source: Graph | Run,
+    graph: Graph | None,
+    s: float | None,
+    eps: float | None,
+    around: Sequence[Any],
+    title: str | None,
+    noun: str | None,
+    seed: int,
+    limits: tuple[int, int],
+    progress: Progress | bool | None,
+    *,
+    server: bool = False,
+) -> _Composed:
     run: Run | None = None
     if isinstance(source, Run):
         run = source
@@ -142,28 +220,24 @@ def write_page(
         raise GraphError(f"A page shows a Graph or a Run; got {type(source).__name__}.")
     s = check_s(3.0 if s is None else s, "write_page")
     eps = check_eps(1e-4 if eps is None else eps, "write_page")
-    check_writable(path)
-    part = choose_part(graph, s, around, max_nodes=max_nodes, max_edges=max_edges)
+    part = choose_part(graph, s, around, max_nodes=limits[0], max_edges=limits[1])
     places = lay_out(part.adjacency, seed=seed)
     shown = graph.name if title is None else title
     with showing(progress) as bar:
         header, blocks = page_data(
-            graph, part, places, run=run, title=shown, s=s, eps=eps, progress=bar
-        )
-    text = render(shown, pack(header, blocks))
-    content = text.encode("utf-8", "replace")
-    with replacing(path) as aside:
-        aside.write_bytes(content)
-    explained = len(blocks.get("why_nodes", ()))
-    return Page(
-        os.fspath(path), len(content), header["nodes"], header["edges"], explained, part.note
-    )
+            *(graph, part, places),
+            run=run, title=shown, s=s, eps=eps, noun=noun, server=server, progress=bar,
+        )  # fmt: skip
+    text = render(shown, pack(header, blocks), server=server)
+    return _Composed(text, header, len(blocks.get("why_nodes", ())))
 
 
-def render(title: str, data: str) -> str:
+def render(title: str, data: str, *, server: bool = False) -> str:
     """Return the page's HTML around packed data."""
     script, style = asset("explorer.js"), asset("explorer.css")
-    policy = POLICY.format(script=_hash(script), style=_hash(style))
+    policy = POLICY.format(
+        script=_hash(script), style=_hash(style), connect="self" if server else "none"
+    )
     return TEMPLATE.format(
         policy=html.escape(policy, quote=True).replace("&#x27;", "'"),
         title=html.escape(title),

@@ -23,6 +23,7 @@ SOURCES = 12  # of each explained node, the largest
 NO_SOURCE = 2**32 - 1  # in place of a source, where there are fewer
 FEATURES = 6  # of each explained node, the largest
 HOPS = 6  # distances told apart: 0 … 4, and 5 or more
+PROTOCOL = 1  # between a page and its server
 UNIT = 65535  # a share or a place of 1, as uint16
 
 # Types that a block may have, and what JavaScript calls an array of them.
@@ -115,10 +116,21 @@ class RunHeader(TypedDict):
     coverage: NotRequired[float]
 
 
+class ServerHeader(TypedDict):
+    """What a page is told by the server that it came from; ``version`` is the protocol's."""
+
+    version: int
+
+
 class GraphHeader(TypedDict):
-    """What a page says of its graph; ``whole`` is the number of nodes that a part is of."""
+    """What a page says of its graph.
+
+    ``fingerprint`` is that of the graph, by which a browser keeps labels; ``whole`` is the number
+    of nodes that a part is of.
+    """
 
     name: str
+    fingerprint: str
     nodes: int
     edges: int
     whole: int | None
@@ -126,13 +138,19 @@ class GraphHeader(TypedDict):
 
 
 class Header(GraphHeader):
-    """All that a page's header holds; ``s`` and ``eps`` are where its sliders start."""
+    """All that a page's header holds.
+
+    ``s`` and ``eps`` are where its sliders start, ``noun`` is what its nodes are, in the plural,
+    and ``server`` is there only where one answers.
+    """
 
     title: str
     s: float
     eps: float
     note: str | None
     run: RunHeader | None
+    noun: NotRequired[str]
+    server: NotRequired[ServerHeader]
 
 
 def check(header: Header, blocks: Mapping[str, NDArray[Any]]) -> None:
@@ -145,6 +163,8 @@ def check(header: Header, blocks: Mapping[str, NDArray[Any]]) -> None:
     ValueError: The page's header lacks 'nodes', 'edges', ...
     """
     _check_keys("header", Header, header)
+    if "server" in header:
+        _check_keys("server", ServerHeader, header["server"])
     run = header["run"]
     scopes: set[Scope] = {"graph"}
     if run is not None:
@@ -201,4 +221,4 @@ def _fits(hint: Any, value: object) -> bool:
         return isinstance(value, list) and all(_fits(get_args(hint)[0], each) for each in value)
     if hint is float:
         return isinstance(value, int | float) and bool(np.isfinite(value))
-    return isinstance(value, dict if hint is RunHeader else hint)
+    return isinstance(value, dict if hint in (RunHeader, ServerHeader) else hint)
