@@ -64,7 +64,19 @@ def page_data(
         blocks |= added
         if "why_features" in blocks:
             blocks["text"] = _text(graph, part, _number_features(graph, blocks["why_features"]))
-    header: Header = {**about, "title": title, "s": s, "eps": eps, "note": part.note, "run": of_run}
+    header: Header = {
+        "name": about["name"],
+        "fingerprint": about["fingerprint"],
+        "nodes": about["nodes"],
+        "edges": about["edges"],
+        "whole": about["whole"],
+        "classes": about["classes"],
+        "title": title,
+        "s": s,
+        "eps": eps,
+        "note": part.note,
+        "run": of_run,
+    }
     if noun is not None:
         header["noun"] = noun
     if server:

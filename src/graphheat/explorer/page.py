@@ -145,8 +145,12 @@ def write_page(
         aside.write_bytes(content)
     header = made.header
     return Page(
-        *(os.fspath(path), len(content)),
-        *(header["nodes"], header["edges"], made.explained, header["note"]),
+        path=os.fspath(path),
+        bytes=len(content),
+        nodes=header["nodes"],
+        edges=header["edges"],
+        explained=made.explained,
+        note=header["note"],
     )
 
 
