@@ -17,7 +17,9 @@ import pytest
 
 from graphheat.disk import DiskGraph, ingest
 from graphheat.disk.edge_buckets import EdgeBuckets
+from graphheat.disk.stages import Stages
 from graphheat.errors import (
+    BusyError,
     FileFormatError,
     GraphError,
     GraphHeatError,
@@ -26,6 +28,7 @@ from graphheat.errors import (
     OutputError,
     ParameterError,
 )
+from graphheat.io.file_lock import locked
 
 
 def same(disk, memory):
@@ -237,6 +240,40 @@ i.ingest({str(tables.edges)!r}, {str(out)!r}, nodes={str(tables.nodes)!r})
     same(ingest(tables.edges, out, nodes=tables.nodes), memory_graph)
     assert time.monotonic() - begun < 60
     assert not list(tmp_path.glob(".*"))
+
+
+def test_an_ingestion_that_ends_before_its_rows_are_noted_goes_on(
+    tables, tmp_path, memory_graph, monkeypatch
+):
+    honest = Stages._save
+
+    def ended(self):
+        if "rows" in self._facts["done"]:
+            raise KeyboardInterrupt
+        honest(self)
+
+    monkeypatch.setattr(Stages, "_save", ended)
+    with pytest.raises(KeyboardInterrupt):
+        ingest(tables.edges, tmp_path / "g.graph", nodes=tables.nodes)
+    monkeypatch.undo()
+    same(ingest(tables.edges, tmp_path / "g.graph", nodes=tables.nodes), memory_graph)
+
+
+def test_what_is_left_without_a_list_of_stages_does_not_count(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target\na,b\n")
+    (tmp_path / ".g.graph.part").mkdir()
+    np.save(tmp_path / ".g.graph.part" / "features.npy", np.ones((2, 3)))
+    assert ingest(tmp_path / "e.csv", tmp_path / "g.graph").features is None
+    assert not (tmp_path / "g.graph" / "features.npy").exists()
+
+
+def test_a_second_ingestion_is_told_who_is_at_it(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target\na,b\n")
+    who = f"is being written by process {os.getpid()} on "
+    with locked(tmp_path / ".g.graph.lock", "g"), pytest.raises(BusyError, match=who):
+        ingest(tmp_path / "e.csv", tmp_path / "g.graph")
+    ingest(tmp_path / "e.csv", tmp_path / "g.graph")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["e.csv", "g.graph"]
 
 
 @pytest.mark.parametrize("harm", ["cut", "lost", "newer", "garbled", "altered"])

@@ -29,9 +29,10 @@ from graphheat.disk.disk_graph import DiskGraph
 from graphheat.disk.duck_tables import DuckTables, memory_bytes, paths_of
 from graphheat.disk.edge_buckets import DifferentWeightsError, EdgeBuckets
 from graphheat.disk.sparse_features import read_sparse_features
-from graphheat.disk.stages import InputFile, Stages
+from graphheat.disk.stages import InputFile, Stages, check_place
 from graphheat.errors import FileFormatError, GraphError
 from graphheat.graph.adjacency import Duplicates, SelfLoops
+from graphheat.io.file_lock import locked
 from graphheat.progress import Progress
 
 FeatureType = Literal["float32", "float16"]
@@ -151,13 +152,15 @@ def ingest(
         progress=progress,
     )
     inputs = [InputFile.of(path) for path in (*task.edges, *task.nodes, *task.features)]
-    stages = Stages(out, inputs, task.identity(), restart=restart)
-    stages.check_room(int(1.5 * sum(each.size for each in inputs)))
-    tables = DuckTables(stages.file("spill"), int(SHARE * task.memory), task.threads)
-    try:
-        _Ingestion(task, stages, tables).run()
-    finally:
-        tables.close()
+    check_place(out)
+    with locked(out.with_name(f".{out.name}.lock"), out):
+        stages = Stages(out, inputs, task.identity(), restart=restart)
+        stages.check_room(int(1.5 * sum(each.size for each in inputs)))
+        tables = DuckTables(stages.file("spill"), int(SHARE * task.memory), task.threads)
+        try:
+            _Ingestion(task, stages, tables).run()
+        finally:
+            tables.close()
     return DiskGraph.open(out)
 
 
@@ -202,6 +205,7 @@ class _Ingestion:
         self.n = int(self.found["n"])
         self._deal_edges()
         rows = self.stages.run("rows", self._rows)
+        shutil.rmtree(self.folder / "buckets")  # once their rows are noted, and not before
         placed = self.stages.run("order", lambda: self._order(rows))
         self.stages.run("index", self._index)
         sparse: dict[str, Any] = {}
@@ -321,7 +325,6 @@ class _Ingestion:
             np.save(stream, indptr)
         if int(indptr[-1]) == 0 and self.edges.files:
             raise FileFormatError("The edge list has no edge that counts.")
-        shutil.rmtree(self.folder / "buckets")
         weighted = self.edges.weight is not None and not ones
         return {"entries": int(indptr[-1]), "self_loops": loops, "weighted": weighted}
 

@@ -48,6 +48,14 @@ class InputFile:
             )
 
 
+def check_place(out: Path) -> None:
+    """Raise where no folder can be made at ``out``."""
+    if out.exists():
+        raise OutputError(f"{out} exists already. Remove it, or name another folder.")
+    if not out.parent.is_dir():
+        raise OutputError(f"{out} cannot be made: there is no folder {out.parent}.")
+
+
 class Stages:
     """The folder in which an ingestion is under way.
 
@@ -73,11 +81,9 @@ class Stages:
     ) -> None:
         self.out, self.inputs = out, tuple(inputs)
         self.folder = out.with_name(f".{out.name}.part")
-        if out.exists():
-            raise OutputError(f"{out} exists already. Remove it, or name another folder.")
-        if not out.parent.is_dir():
-            raise OutputError(f"{out} cannot be made: there is no folder {out.parent}.")
-        if restart and self.folder.exists():
+        check_place(out)
+        # A folder without its list was about to take its name, or to begin: nothing in it counts.
+        if (restart or not (self.folder / LIST).exists()) and self.folder.exists():
             shutil.rmtree(self.folder)
         self._facts: dict[str, Any] = {
             "inputs": [[str(each.path), each.size, each.modified] for each in inputs],
