@@ -10,13 +10,18 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from graphheat.errors import GraphHeatError
 from graphheat.paper.store import Store
 from graphheat.paper.task import Task, run_task
 from graphheat.progress import Progress
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
 
 POLL_SECONDS = 0.5
 
@@ -40,10 +45,18 @@ def sweep(
     Killed at any moment, a sweep that is started again makes the missing runs and no other.
     """
     tasks = list(tasks)
-    if jobs == 1 or len(store.missing(tasks)) <= 1:
-        for _ in _work(store, tasks):
-            _tell(store, tasks, 1, progress)
-        return
+    try:
+        if jobs == 1 or len(store.missing(tasks)) <= 1:
+            for _ in _work(store, tasks):
+                _tell(store, tasks, 1, progress)
+        else:
+            _share_out(store, tasks, jobs, progress)
+    finally:
+        _remove_lock(store.path)
+
+
+def _share_out(store: Store, tasks: Sequence[Task], jobs: int, progress: Progress | None) -> None:
+    """Let several processes make the runs."""
     context = multiprocessing.get_context("spawn")
     workers = [
         context.Process(target=_worker, args=(store.path, tasks), daemon=True) for _ in range(jobs)
@@ -137,20 +150,48 @@ def _alone(path: Path, task: Task) -> Iterator[bool]:
     A lock on one byte of a file beside the store, at a place that the task's key decides. The
     system lets go of it when the process ends, however it ends.
     """
-    try:
-        import fcntl
-    except ImportError:  # no such locks here: a run made twice is kept once
+    if fcntl is None:  # no such locks here: a run made twice is kept once
         yield True
         return
     digest = hashlib.sha256(repr(task.key).encode()).digest()
     place = int.from_bytes(digest[:7], "big")
-    descriptor = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o666)
+    descriptor = _locked_byte(_lock_of(path), place)
     try:
+        yield descriptor is not None
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(path.name + ".lock")
+
+
+def _locked_byte(lock: Path, place: int) -> int | None:
+    """Lock a byte of a file and return the open file, or None where another process has it."""
+    while True:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
         except OSError:
-            yield False
-            return
-        yield True
+            os.close(descriptor)
+            return None
+        # Another sweep may have ended, and removed it, between our opening and locking.
+        with suppress(FileNotFoundError):
+            if os.fstat(descriptor).st_ino == lock.stat().st_ino:
+                return descriptor
+        os.close(descriptor)
+
+
+def _remove_lock(path: Path) -> None:
+    """Remove the lock file of a sweep that is over, unless another one is under way."""
+    lock = _lock_of(path)
+    if fcntl is None or not lock.exists():
+        return
+    descriptor = os.open(lock, os.O_RDWR)
+    try:
+        with suppress(OSError):
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
