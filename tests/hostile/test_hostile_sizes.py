@@ -133,6 +133,19 @@ def test_a_fit_is_refused_before_it_starts(recipe, monkeypatch):
         graphheat.fit(graph, recipe)
 
 
+def test_the_default_leaves_out_networks_that_there_is_no_room_for(monkeypatch):
+    pytest.importorskip("torch")
+    graph = graphheat.datasets.block_model(600, 3, features=8, seed=0)
+    settings = graphheat.recipes.get("auto").settings(graph, networks=False)
+    room = fit_memory(graph, "auto", settings)
+    monkeypatch.setattr(memory_plan, "available_memory", lambda: room)
+    run = graphheat.fit(graph, threads=1)
+    assert [stage.name for stage in run.stages] == ["spreading", "linear"]
+    assert any("Networks were left out: with them" in note for note in run.notes)
+    with pytest.raises(KernelMemoryError, match="would take about"):
+        graphheat.fit(graph, networks=True)
+
+
 def test_a_plan_grows_with_the_graph():
     small, large = (
         Graph.from_scipy(np.eye(n), features=np.ones((n, 4)), labels=["a", "b"] * (n // 2))

@@ -26,7 +26,7 @@ from graphheat.progress import Progress, tell
 from graphheat.recipes import memory_plan
 from graphheat.recipes.ensemble_recipe import SHORT, EnsembleSettings, fit_ensemble
 from graphheat.recipes.folds import FOLDS, Teaching
-from graphheat.recipes.memory_plan import check_fit_memory, network_work
+from graphheat.recipes.memory_plan import check_fit_memory, network_work, without_networks
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
 from graphheat.recipes.stacking import stacked_weights
 from graphheat.runs import Run
@@ -69,8 +69,11 @@ class PreparedAuto(Prepared):
 
     settings: AutoSettings
 
-    def __init__(self, graph: Graph, settings: AutoSettings, threads: int | None) -> None:
+    def __init__(
+        self, graph: Graph, settings: AutoSettings, threads: int | None, tight: str | None
+    ) -> None:
         super().__init__(graph, settings, threads, warnings_of(graph))
+        self.tight = tight  # why memory leaves no room for networks, if it does not
         self.shared: dict[tuple[str, bytes, int], tuple[Run, float]] = {}
 
 
@@ -120,8 +123,10 @@ class AutoRecipe(Recipe):
     ) -> PreparedAuto:
         """Check the graph, and whether heat will probably hurt on it."""
         graph.completed_split(0, hold_out=False)
-        check_fit_memory(graph, self.name, settings)
-        return PreparedAuto(graph, settings, checked_threads(threads))
+        tight = without_networks(graph, settings)
+        if tight is None:
+            check_fit_memory(graph, self.name, settings)
+        return PreparedAuto(graph, settings, checked_threads(threads), tight)
 
     def train(
         self,
@@ -191,6 +196,9 @@ class _Answer:
             self.notes.append(
                 "torch is not installed, so there are no networks: pip install 'graphheat[nn]'."
             )
+            return
+        if self.prepared.tight is not None:
+            self.notes.append(self.prepared.tight)
             return
         if self._late("Networks"):
             return

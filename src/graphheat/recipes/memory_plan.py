@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,8 @@ def fit_memory(graph: Graph, recipe: str, settings: Any) -> int:
     if recipe == "spreading":
         return total
     columns, stored = _size(graph.features)
-    total += 24 * stored + 8 * n * (2 * columns if columns <= 2 * STRIP else 2 * STRIP)
+    total += 24 * (stored + columns)
+    total += 8 * n * (2 * columns if columns <= 2 * STRIP else 2 * STRIP)
     if recipe in ("linear", "auto", "ensemble"):
         # Diffused features of the rows that choose, for nine times and three forms.
         chosen = min(1500, int((graph.labels >= 0).sum()))
@@ -82,6 +84,23 @@ def check_fit_memory(graph: Graph, recipe: str, settings: Any) -> None:
             f"Recipe {recipe!r} on {graph.n:,} nodes and {graph.adjacency.nnz // 2:,} edges would "
             f"take about {needed / 1e9:.1f} GB, and {room / 1e9:.1f} GB are free.{lighter}"
         )
+
+
+def without_networks(graph: Graph, settings: Any) -> str | None:
+    """Return a sentence where "auto" has room for all but its networks, and None elsewhere.
+
+    Networks that were asked for (``networks=True``) are not left out: their fit is refused.
+    """
+    if settings.networks is not None or not _networks(graph, settings):
+        return None
+    room, needed = available_memory(), fit_memory(graph, "auto", settings)
+    least = fit_memory(graph, "auto", replace(settings, networks=False))
+    if room is None or needed <= room or least > room:
+        return None
+    return (
+        f"Networks were left out: with them the fit would take about {needed / 1e9:.1f} GB, and "
+        f"{room / 1e9:.1f} GB are free."
+    )
 
 
 def _size(features: Features | None) -> tuple[int, int]:
