@@ -65,7 +65,7 @@ def info(source: dict[str, Any], as_json: bool) -> None:
     from graphheat.cli import display
     from graphheat.cli.ingest_command import print_disk_graph
     from graphheat.disk import DiskGraph
-    from graphheat.linear.suspects import quick_suspects
+    from graphheat.linear.suspects import quick_suspects, takes_long
     from graphheat.suitability import suitability
 
     graph = open_graph(source)
@@ -94,9 +94,13 @@ def info(source: dict[str, Any], as_json: bool) -> None:
         display.table(["split", "nodes"], [[k, v] for k, v in split.items()])
     if labels:
         _print_suitability(suits)
+    more = " …" if len(source) > 1 else ""
+    text = None
     if suspects is not None and suspects.count:
-        more = " …" if len(source) > 1 else ""
         text = f"{suspects.sentence[:-1]}: graphheat suspects {source['graph']}{more}"
+    elif labels and graph.label_sets is None and takes_long(graph):
+        text = f"Wrong labels take a while to find here: graphheat suspects {source['graph']}{more}"
+    if text is not None:
         display.out.print(text, highlight=False, markup=False, soft_wrap=True)
     if counts["self_loops"]:
         display.say("Self-loops are kept; --self-loops drop removes them.")

@@ -40,7 +40,7 @@ SHOWN = 10  # rows of a notebook's table
 
 
 # Entries of the adjacency matrix times labels and features up to which a first look is taken.
-AT_ONCE = 2e9
+AT_ONCE = 1.5e8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -288,13 +288,16 @@ def _labelled(graph: Graph, parts: Sequence[str]) -> NDArray[np.int64]:
     return labelled
 
 
-def quick_suspects(graph: Graph) -> Suspects | None:
-    """Return the suspects for a first look; None where labels are too few, or would take long."""
-    if graph.label_sets is not None:
-        return None
+def takes_long(graph: Graph) -> bool:
+    """Tell whether suspects are found too slowly for a first look."""
     labels = len(graph.training_nodes)
     features = 0 if graph.features is None else graph.features.shape[1]
-    if float(graph.adjacency.nnz) * (labels + min(labels, features)) > AT_ONCE:
+    return float(graph.adjacency.nnz) * (labels + min(labels, features)) > AT_ONCE
+
+
+def quick_suspects(graph: Graph) -> Suspects | None:
+    """Return the suspects for a first look; None where labels are too few, or would take long."""
+    if graph.label_sets is not None or takes_long(graph):
         return None
     try:
         return suspects(graph)
