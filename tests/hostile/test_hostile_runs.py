@@ -92,6 +92,9 @@ def test_arrays(recipe, change, fitted, tmp_path):
         ("paper", {"best/first.weight": np.zeros((2, 8), np.float32)}),
         ("paper", {"best/second.weight": np.zeros((2, 5, 3), np.float32)}),
         ("paper", {"best/second.weight": np.full((2, 16, 3), np.nan, np.float32)}),
+        ("paper", {"best/third.weight": np.zeros(3, np.float32)}),
+        ("paper", {"best/first.bias": np.zeros(16, np.float32)}),
+        ("paper", {"best/second.weight": np.zeros((9, 16, 3), np.float32)}),
         ("linear", {"weights": np.zeros((9, 3))}),
         ("linear", {"weights": np.full((8, 3), np.nan)}),
         ("linear", {"duals": np.zeros((2, 3))}),
@@ -101,6 +104,12 @@ def test_arrays(recipe, change, fitted, tmp_path):
 )
 def test_what_a_kind_of_run_has_of_its_own(recipe, change, fitted, tmp_path):
     refusal(load_run, tampered(tmp_path / "run.safetensors", fitted, recipe, **change))
+
+
+@pytest.mark.parametrize("change", [{"hidden": 10**9}, {"K": 9}, {"recipe": []}])
+def test_settings_that_the_weights_of_a_network_contradict(change, fitted, tmp_path):
+    header = {"settings": {**fitted["paper"][0]["settings"], **change}}
+    refusal(load_run, tampered(tmp_path / "run.safetensors", fitted, "paper", header))
 
 
 @pytest.mark.parametrize(

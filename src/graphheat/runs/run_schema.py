@@ -115,6 +115,7 @@ HEADER: Mapping[str, Rule] = {
     "source": MAPPING,
 }
 OPTIONAL: Mapping[str, Rule] = {
+    "settings.recipe": TEXT,
     "held_out": FLAG,
     "interrupted": FLAG,
     "feature_names": TEXTS,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphheat.errors import GraphError
+from graphheat.errors import CheckpointError, GraphError
 from graphheat.features import Scaling
 from graphheat.graph import Graph
 from graphheat.runs import Run
@@ -97,10 +97,29 @@ class NetworkRun(Run, kind="network"):
         """Rebuild a run from what a file holds."""
         shared = cls.shared_parts(header, arrays)
         scaling = shared["settings"].scaling
+        weights = with_prefix(arrays, "best/")
+        _check_weights(weights, shared["settings"])
         return cls(
             **shared,
             threads=header["threads"],
             kernel=header["kernel"],
-            weights=with_prefix(arrays, "best/"),
+            weights=weights,
             scaling=Scaling.from_arrays(scaling, with_prefix(arrays, "input/")),
+        )
+
+
+def _check_weights(weights: Arrays, settings: NetworkSettings) -> None:
+    """Raise where weights are not those of a network with these settings."""
+    named = {f"{layer}.weight" for layer in ("first", "second")}
+    if settings.bias:
+        named |= {f"{layer}.bias" for layer in ("first", "second")}
+    if weights.keys() != named:
+        odd = min(weights.keys() ^ named)
+        raise CheckpointError(f"The file is damaged: its weights and settings differ in {odd!r}.")
+    wanted = settings.K, settings.hidden
+    found = weights["first.weight"].shape[::2]
+    if found != wanted or len(weights["second.weight"]) != settings.K:
+        raise CheckpointError(
+            f"The file is damaged: K and hidden are {wanted[0]:,} and {wanted[1]:,} in its "
+            f"settings, and {found[0]:,} and {found[1]:,} in its weights."
         )
