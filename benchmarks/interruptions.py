@@ -5,10 +5,11 @@ python benchmarks/interruptions.py full --count 100 --disk FOLDER --rows FILE
 
 FOLDER is on a small file system that may be filled, such as a tmpfs of 8 MB. FILE has a line for
 each interruption; a run that was stopped goes on after the last of them. Each writing command
-is run undisturbed first. Then a child that does the same is killed (SIGKILL) at a random moment, or
-finds room for a random number of bytes only. Afterwards every file must be as it was before or as
-the undisturbed command leaves it, and the same command, run again to its end, must leave what the
-undisturbed one did, and nothing else.
+is run undisturbed first. Then a child that does the same is killed (SIGKILL) at a random moment,
+every other time just after a random one of the events by which it writes (a file is opened, renamed
+or removed); or it finds room for a random number of bytes only. Afterwards every file must be as it
+was before or as the undisturbed command leaves it, and the same command, run again to its end, must
+leave what the undisturbed one did, and nothing else.
 """
 
 import argparse
@@ -16,8 +17,10 @@ import collections
 import contextlib
 import json
 import os
+import select
 import shutil
 import signal
+import sqlite3
 import sys
 import tempfile
 import time
@@ -28,18 +31,19 @@ from interleave import report
 
 from graphheat.cli import main as graphheat
 from graphheat.datasets import block_model
-from graphheat.io import write_npz
+from graphheat.io import write_csv, write_npz
 from graphheat.runs import load_run
 
-GRAPH = block_model(400, 3, features=16, labels_per_class=8, seed=0)
+GRAPH = block_model(150, 3, features=12, labels_per_class=8, seed=0)
 LINEAR = ("fit", "g.npz", "--recipe", "linear", "--threads", "1", "--out", "run")
+SPREADING = ("fit", "g.npz", "--recipe", "spreading", "--threads", "1", "--out", "run")
 FIT = ("fit", "g.npz", "--epochs", "30", "--threads", "1", "--out", "run")
 COMMANDS = {
     "fit auto": FIT,
     "fit paper": (*FIT, "--recipe", "paper"),
     "fit linear": LINEAR,
     "fit seeds": (*FIT, "--recipe", "paper", "--seeds", "2"),
-    "fit --force": (*LINEAR, "--force"),
+    "fit --force": (*SPREADING, "--force"),  # over a run of another recipe
     "kernel": ("kernel", "g.npz", "-s", "3", "--out", "k.npz"),
     "explore": ("explore", "g.npz", "--out", "page.html"),
     "explore run": ("explore", "fitted", "--out", "page.html"),
@@ -47,22 +51,28 @@ COMMANDS = {
     "explain": ("explain", "fitted", "7", "--out", "why.png"),
     "suspects": ("suspects", "g.npz", "--out", "suspects.csv"),
     "paper runs": ("paper", "runs", "--export", "runs.csv"),
+    "ingest": ("ingest", "edges.csv", "--nodes", "nodes.csv", "--threads", "1", "--out", "e.graph"),
+    "sweep": ("sweep", "paper/runs.sqlite"),  # what `paper all` begins with
 }
+WRITES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate", "sqlite3.connect")
+LINGER = 0.003  # seconds that a child may go on after such an event, in the mean
 FILLER = "disk.filler"
 
 
-def child(words, folder):
-    """Run a command in a child and return its number."""
+def child(words, folder, told=None):
+    """Run a command in a child and return its number; a byte goes to ``told`` at each write."""
     number = os.fork()
     if number:
         return number
     os.chdir(folder)
+    if told is not None:
+        sys.addaudithook(lambda event, given: writes(event, given) and os.write(told, b"."))
     with open(os.devnull, "w") as nothing:  # noqa: PTH123
         os.dup2(nothing.fileno(), 1)
         os.dup2(nothing.fileno(), 2)
     code = 70
     try:
-        graphheat(list(words), standalone_mode=True)
+        run(words, standalone_mode=True)
         code = 0
     except SystemExit as ending:
         code = ending.code if isinstance(ending.code, int) else 1
@@ -70,17 +80,40 @@ def child(words, folder):
         os._exit(code)
 
 
+def run(words, **options):
+    """Run a command, or a sweep."""
+    if words[0] == "sweep":
+        from graphheat.paper import profile
+        from graphheat.paper.store import Store
+        from graphheat.paper.sweep import sweep
+
+        path = Path(words[1])
+        path.parent.mkdir(exist_ok=True)
+        sweep(Store(path), profile.short(["lp", "mlp"], ["cora"])[0])
+    else:
+        graphheat(list(words), **options)
+
+
+def writes(event, given):
+    """Tell whether an audit event is one of writing."""
+    if event == "open":
+        return bool(given[2] & (os.O_WRONLY | os.O_RDWR)) and given[0] != os.devnull
+    return event in WRITES
+
+
 def finish(number):
     """Return the exit code of a child, or minus the signal that ended it."""
     return os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
 
 
-def start(folder, source):
-    """Make a folder as it is before any command: the graph and a fitted run."""
+def start(folder, source, words):
+    """Make a folder as it is before a command: graph, fitted run, one to replace with --force."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    shutil.copy(source / "g.npz", folder)
-    shutil.copytree(source / "fitted", folder / "fitted")
+    for name in ("g.npz", "edges.csv", "nodes.csv"):
+        shutil.copy2(source / name, folder)  # with its time, by which an ingestion knows its files
+    for name in ("fitted", "run") if "--force" in words else ("fitted",):
+        shutil.copytree(source / "fitted", folder / name)
 
 
 def contents(folder):
@@ -94,6 +127,8 @@ def contents(folder):
             found[name] = "json" if isinstance(json.loads(path.read_text()), dict) else "?"
         elif path.name == "checkpoint.safetensors":
             found[name] = checkpoint_of(path)
+        elif path.suffix == ".sqlite":
+            found[name] = store_of(path)
         else:
             found[name] = path.read_bytes()
     return found
@@ -106,6 +141,19 @@ def checkpoint_of(path):
         return "running" if "was interrupted" in str(error) else f"damaged: {error}"
 
 
+def store_of(path):
+    """Return the runs of a store without their times, as text, or what is wrong with it."""
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        whole = base.execute("PRAGMA integrity_check").fetchone()[0]
+        if whole != "ok":
+            return f"damaged: {whole}"
+        if not base.execute("SELECT 1 FROM sqlite_master WHERE name = 'runs'").fetchone():
+            return "running"
+        columns = "row, graph, seed, test_accuracy"
+        rows = base.execute(f"SELECT {columns} FROM runs ORDER BY {columns}").fetchall()
+    return f"{len(rows)} runs: {rows}"
+
+
 def resumed(words):
     """Return how a command that was cut short is run again."""
     return (*words, "--resume") if words[0] == "fit" and "--force" not in words else words
@@ -115,13 +163,15 @@ def check(name, words, folder, before, after):
     """Return what is wrong with a folder after a command that was cut short."""
     wrong = []
     for file, data in contents(folder).items():
-        hidden = Path(file).name.startswith(".")
+        hidden = any(part.startswith(".") for part in Path(file).parts)
         if hidden or data in (before.get(file), after.get(file)):
             continue
         if Path(file).name == "checkpoint.safetensors" and data == "running":
             continue
         if words[0] == "fit" and Path(file).name == "predictions.csv" and whole_csv(data):
             continue  # of a stage, written as soon as it is there
+        if words[0] == "sweep" and not str(data).startswith("damaged"):
+            continue  # a store of some of the runs, what SQLite keeps beside it, and a lock
         wrong.append(f"{file} is neither old nor new ({str(data)[:80]!r})")
     return [f"{name}: {each}" for each in wrong]
 
@@ -133,43 +183,69 @@ def whole_csv(data):
 
 def again(name, words, folder, after):
     """Run a command to its end; return what is wrong then."""
+    there = words[0] == "ingest" and Path(folder, words[-1]).exists()
     code = finish(child(resumed(words), folder))
     found = contents(folder)
-    wrong = [] if code == 0 else [f"{name}: exit {code} when run again"]
+    wrong = [] if code == (2 if there else 0) else [f"{name}: exit {code} when run again"]
     wrong += [f"{name}: {file} differs" for file in after if found.get(file) != after[file]]
     return wrong + [f"{name}: left behind {file}" for file in found if file not in after]
 
 
 def undisturbed(name, folder, source):
     """Return what is there before and after a command, and the seconds it takes once warm."""
-    start(folder, source)
+    start(folder, source, COMMANDS[name])
     before, here = contents(folder), Path.cwd()
     os.chdir(folder)
     try:  # here, so that children have everything imported and compiled
         with Path(os.devnull).open("w") as nothing, contextlib.redirect_stdout(nothing):
-            graphheat(list(COMMANDS[name]), standalone_mode=False)
+            run(COMMANDS[name], standalone_mode=False)
     finally:
         os.chdir(here)
-    start(folder, source)
+    start(folder, source, COMMANDS[name])
     began = time.monotonic()
-    code = finish(child(COMMANDS[name], folder))
+    ours, told = os.pipe()
+    number = child(COMMANDS[name], folder, told)
+    os.close(told)
+    events = 0
+    while got := os.read(ours, 4096):
+        events += len(got)
+    os.close(ours)
+    code = finish(number)
     assert code == 0, (name, code)
-    return before, contents(folder), time.monotonic() - began
+    return before, contents(folder), time.monotonic() - began, events
 
 
 def killed(name, known, folder, rng):
     """Kill a command; return how it ended, what it left aside and what is wrong."""
-    before, after, seconds = known
-    number = child(COMMANDS[name], folder)
-    time.sleep(rng.uniform(0.0, 0.9 * seconds))
+    before, after, seconds, events = known
+    ours, told = os.pipe()
+    number = child(COMMANDS[name], folder, told)
+    os.close(told)
+    if rng.random() < 0.5:
+        left, patience = int(rng.integers(events)) + 1, 100 * seconds
+    else:
+        left, patience = -1, rng.uniform(0.0, 0.9 * seconds)
+    wait_for(ours, left, patience)
+    if left > 0:
+        time.sleep(rng.exponential(LINGER))
     os.kill(number, signal.SIGKILL)
+    os.close(ours)
     ending = "killed" if finish(number) == -signal.SIGKILL else "done before"
     return ending, aside(folder), check(name, COMMANDS[name], folder, before, after)
 
 
+def wait_for(pipe, events, seconds):
+    """Return after so many writes, or so many seconds, or when the child is done."""
+    end = time.monotonic() + seconds
+    while events and select.select([pipe], [], [], max(0.0, end - time.monotonic()))[0]:
+        if not os.read(pipe, 1):
+            return
+        events -= 1
+
+
 def filled(name, known, folder, rng):
     """Run a command on a disk with little room; return the same as `killed`."""
-    before, after, _ = known
+    before, after, *_ = known
     filler = folder.parent / FILLER
     size = sum(map(len, after.values())) - sum(map(len, before.values()))
     room = int(rng.uniform(0, 1.2 * max(size, 20_000)))
@@ -198,7 +274,7 @@ def turns(given, rows, source, work):
         name = list(COMMANDS)[turn % len(COMMANDS)]
         if name not in known:
             known[name] = undisturbed(name, work, source)
-        start(work, source)
+        start(work, source, COMMANDS[name])
         rng = np.random.default_rng([given.seed, turn])
         ending, left, wrong = way(name, known[name], work, rng)
         wrong += again(name, COMMANDS[name], work, known[name][1])
@@ -242,6 +318,7 @@ def main():
         source = Path(folder) / "source"
         source.mkdir()
         write_npz(GRAPH, source / "g.npz")
+        write_csv(GRAPH, source / "edges.csv", source / "nodes.csv")
         made = finish(child((*LINEAR[:-1], "fitted"), source))
         assert made == 0, made
         disk = given.disk or Path(folder)
