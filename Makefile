@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format fuzz locked bench data chromium frontend clean
+.PHONY: demo test coverage lint format docs ci-full release fuzz locked bench ratios data chromium frontend clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)
@@ -13,6 +13,26 @@ demo: $(READY)
 
 test: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+# The same tests, measured: the share of lines that they run, with what they start.
+coverage: $(READY)
+	rm -f .coverage .coverage.*
+	OMP_NUM_THREADS=1 $(BIN)/coverage run -m pytest -n 2 --dist worksteal
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report --fail-under=95
+
+# The site, in docs/_build/html: nothing is fetched, a warning is an error, a dead link is one too.
+docs: $(VENV)/.docs
+	rm -rf docs/_build/html
+	OMP_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python scripts/check_links.py docs/_build/html
+
+# The wheel, tried: without torch, without numba, with the lowest versions, under other Pythons.
+ci-full: $(READY)
+	$(BIN)/python scripts/ci_jobs.py
+
+release: $(READY)
+	$(BIN)/python scripts/release.py $(VERSION)
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -56,6 +76,10 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,paper]'
 	touch $@
 
+$(VENV)/.docs: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	touch $@
+
 # The same set-up, but only from files whose hashes are recorded; torch, whose builds differ between
 # machines, by its version alone.
 locked:
@@ -65,4 +89,4 @@ locked:
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build docs/api docs/gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis

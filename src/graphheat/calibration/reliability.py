@@ -39,7 +39,7 @@ class Reliability(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Σ_b (|b| / m) · |accuracy(b) − confidence(b)| over the m nodes."""
+        """``Σ_b (|b| / m) · |accuracy(b) − confidence(b)|`` over the m nodes."""
         held = self.counts > 0
         gaps = self.counts[held] * np.abs(self.accuracy - self.confidence)[held]
         return float(round(gaps.sum() / self.counts.sum(), 12))
@@ -75,7 +75,7 @@ def expected_calibration_error(
 ) -> float:
     """Return the mean gap between confidence and accuracy, over equal-width bins of confidence.
 
-    Σ_b (|b| / m) · |accuracy(b) − confidence(b)| over the m given nodes.
+    ``Σ_b (|b| / m) · |accuracy(b) − confidence(b)|`` over the m given nodes.
 
     Examples
     --------

@@ -44,8 +44,9 @@ def lay_out(graph: Graph | sp.csr_array, *, seed: int = 0) -> NDArray[np.float32
 
     Notes
     -----
-    *Cost*: O(n + |E|) per step and a few hundred steps; Pubmed takes seconds. *Deterministic*: yes,
-    to the bit on the same machine. *Isolated nodes*: each is a component, in the outermost ring.
+    *Cost*: ``O(n + |E|)`` per step and a few hundred steps; Pubmed takes seconds. *Deterministic*:
+    yes, to the bit on the same machine. *Isolated nodes*: each is a component, in the outermost
+    ring.
 
     Examples
     --------

@@ -76,7 +76,7 @@ class HeatKernel:
     signals and in float64; for entries in float32 measured on probe columns of this graph, with a
     margin of two. float32 is used where it holds its half (never for tol < 1e-6 or s > 100),
     float64 elsewhere.
-    *Cost*: ``order`` sparse products per column: O(m·|E|) for a signal and O(m·|E|·n) for the
+    *Cost*: ``order`` sparse products per column: ``O(m·|E|)`` per signal, ``O(m·|E|·n)`` for the
     matrix; the order grows like √(s·log(1/tol)). *Deterministic*: yes, for any number of threads.
     *Isolated nodes*: see ``isolated``.
 

@@ -1,0 +1,115 @@
+"""Configuration of the documentation site: ``make docs``."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import graphheat
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from api_pages import write_pages  # noqa: E402
+from inventories import write_inventories  # noqa: E402
+
+project = "graphheat"
+author = "The graphheat developers"
+copyright = "The graphheat developers"
+release = version = graphheat.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "_templates", "gallery/README*", "**/sg_execution_times*"]
+templates_path = ["_templates"]
+root_doc = "index"
+
+# ------------------------------------------------------------------ text
+
+myst_enable_extensions = ["deflist", "colon_fence", "attrs_inline"]
+myst_heading_anchors = 4
+# A link to a file of the repository that is no page of the site, such as a script.
+suppress_warnings = ["myst.header"]
+
+# ------------------------------------------------------------------ reference
+
+ALIASES = write_pages(HERE / "api")
+autosummary_generate = True
+autosummary_imported_members = True
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+numpydoc_xref_param_type = False
+intersphinx_mapping = write_inventories(HERE / "_build" / "inventories")
+intersphinx_disabled_reftypes = ["std:*"]
+
+# ------------------------------------------------------------------ gallery
+
+warnings.filterwarnings("ignore", message="`torch.jit.script` is deprecated")
+sphinx_gallery_conf = {
+    "examples_dirs": str(ROOT / "examples" / "gallery"),
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "min_reported_time": 1e9,
+    "write_computation_times": False,
+    "show_signature": False,
+    "plot_gallery": True,
+    "image_scrapers": ("matplotlib",),
+    "default_thumb_file": str(HERE / "explorer" / "case.png"),
+}
+
+# ------------------------------------------------------------------ look
+
+html_theme = "pydata_sphinx_theme"
+html_title = "graphheat"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_extra_path = ["cora.html"]
+html_show_sourcelink = False
+html_copy_source = False
+html_domain_indices = False
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 7,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_prev_next": False,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "start": [], "install": []}
+
+
+def _under_another_name(app, env, node, contnode):  # type: ignore[no-untyped-def]
+    """Resolve ``graphheat.nn.HeatConv`` to where the object is documented."""
+    target = node.get("reftarget", "")
+    owner, _, member = target.rpartition(".")
+    known = ALIASES.get(target) or (f"{ALIASES[owner]}.{member}" if owner in ALIASES else None)
+    if known is None or known == target:
+        return None
+    python = env.get_domain("py")
+    return python.resolve_xref(
+        env, node.get("refdoc", ""), app.builder, node.get("reftype", "obj"), known, node, contnode
+    )
+
+
+def setup(app):  # type: ignore[no-untyped-def]
+    """Register what links need."""
+    app.connect("missing-reference", _under_another_name)
