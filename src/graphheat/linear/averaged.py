@@ -14,6 +14,7 @@ from graphheat.runs.combined_run import CombinedRun
 
 COUNT = 8
 DECAY = 4.0  # labels that a doubling of the loss counts for, one e-fold each
+COLD = 1.0  # s of the best model up to which hardly any heat helps
 LEAST = 0.03  # of the weight: below it a model is left out
 
 
@@ -30,7 +31,9 @@ def fit_averaged(
 
     A model whose loss is a share x above the best has the weight e^{−x·m/4}, m being the number of
     training labels: with few labels neighbours of the best count for nearly as much, with many it
-    stands alone (as Akaike weights do; Burnham and Anderson 2002).
+    stands alone (as Akaike weights do; Burnham and Anderson 2002). Where the best model's s is at
+    most 1, models with more heat are left out: their losses are close, as all that few labels can
+    tell, but neighbours there are unlike, and what heat costs shows on the other nodes.
 
     Examples
     --------
@@ -41,6 +44,8 @@ def fit_averaged(
     (True, True)
     """
     runs = fit_best(graph, split, settings, COUNT, seed=seed, threads=threads, progress=progress)
+    if runs[0].s <= COLD:
+        runs = [run for run in runs if run.s <= runs[0].s]
     losses = np.array([_loss(run) for run in runs])
     excess = (losses - losses[0]) / max(losses[0], np.finfo(float).tiny)
     weights = np.exp(-np.minimum(excess, 1.0) * len(split.train) / DECAY)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphheat.checks import check_flag, check_number
 from graphheat.graph import Graph
 from graphheat.linear import grid, spreading
-from graphheat.linear.averaged import fit_averaged
+from graphheat.linear.averaged import COLD, fit_averaged
 from graphheat.linear.spreading import (
     SpreadingRun,
     SpreadingSettings,
@@ -24,18 +24,20 @@ from graphheat.linear.spreading import (
 )
 from graphheat.progress import Progress, tell
 from graphheat.recipes import memory_plan
-from graphheat.recipes.ensemble_recipe import SHORT, EnsembleSettings, fit_ensemble
+from graphheat.recipes.ensemble_recipe import EnsembleSettings, fit_ensemble
 from graphheat.recipes.folds import FOLDS, Teaching
 from graphheat.recipes.memory_plan import check_fit_memory, network_work, without_networks
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
-from graphheat.recipes.stacking import stacked_weights
+from graphheat.recipes.stacking import DEVIATION, judged, stacked_weights
 from graphheat.runs import Run
 from graphheat.runs.combined_run import LEAST, CombinedRun, Stage
 from graphheat.suitability import warnings_of
 
-# What networks are expected to count for beside linear models, where labels cannot tell; the less,
-# where the linear models prefer hardly any heat, which is what networks agree by.
-EXPECTED, EXPECTED_COLD = 0.85, 0.25
+# What networks are expected to count for beside linear models, where labels cannot tell: all, but
+# nothing where the linear models prefer hardly any heat, which is what networks agree by; and there
+# labels must say so more clearly.
+EXPECTED, EXPECTED_COLD = 1.0, 0.0
+DEVIATION_COLD = 0.1
 INTERRUPTED = "Interrupted: the answer is that of the stages so far; --resume goes on."
 ALONE = 1.0  # of a stage that there is no other beside
 
@@ -249,7 +251,7 @@ class _Answer:
     def combined(self) -> CombinedRun:
         """Return what the stages say together."""
         runs = [run for run, _ in self.stages]
-        by, shown, codes = self._judged(runs)
+        by, shown, codes = judged(runs, self.graph, self.split)
         weights = _weights(runs, shown, codes)
         stages = tuple(
             Stage(run.recipe, round(at, 3), *_score(p, codes), round(float(weight), 4))
@@ -272,23 +274,6 @@ class _Answer:
             source=dict(self.state.source or {}),
         )
 
-    def _judged(
-        self, runs: list[Run]
-    ) -> tuple[str, list[NDArray[np.floating[Any]]], NDArray[np.int64]]:
-        """Return which labels judge, each run's probabilities of those nodes, and the labels."""
-        val, train = self.split.val, np.sort(self.split.train)
-        if len(val):
-            return "validation", [run.probabilities[val] for run in runs], self.graph.labels[val]
-        shown = [
-            np.full((len(train), len(run.classes)), np.nan)
-            if run.out_of_fold is None
-            else run.out_of_fold
-            for run in runs
-        ]
-        codes = self.graph.labels[train]
-        seen = any(np.isfinite(p).all(axis=1).any() for p in shown)
-        return "out-of-fold" if seen else "", shown, codes
-
     def _shared(self, name: str, most: int, make: Callable[[], Run]) -> None:
         """Add a stage that other seeds of the same split have, too.
 
@@ -305,10 +290,10 @@ class _Answer:
     def _add(self, run: Run) -> None:
         at = time.monotonic() - self.began
         self.stages.append((run, at))
-        by, shown, codes = self._judged([run])
+        by, shown, codes = judged([run], self.graph, self.split)
         accuracy, _ = _score(shown[0], codes)
-        judged = {"validation": "validation labels", "out-of-fold": "labels left out"}
-        right = "" if accuracy is None else f", {100 * accuracy:.0f} % of the {judged[by]} right"
+        labels = {"validation": "validation labels", "out-of-fold": "labels left out"}
+        right = "" if accuracy is None else f", {100 * accuracy:.0f} % of the {labels[by]} right"
         tell(self.progress, f"{at:6.1f} s  {run.recipe}{right}")
         if self.state.stage is not None:
             self.state.stage(run)
@@ -325,13 +310,14 @@ def _weights(
     runs: list[Run], shown: list[NDArray[np.floating[Any]]], codes: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     of = {run.recipe: run for run in runs}
-    cold = "linear" in of and (of["linear"].diffusion_time or 0.0) <= SHORT
+    cold = "linear" in of and (of["linear"].diffusion_time or 0.0) <= COLD
     networks = EXPECTED_COLD if cold else EXPECTED
     expected = {"spreading": 0.0, "linear": 1.0 - networks, "ensemble": networks}
     prior = np.array([expected[run.recipe] for run in runs])
     if prior.sum() == 0:
         prior[-1] = ALONE
-    return stacked_weights(shown, codes, prior / prior.sum())
+    deviation = DEVIATION_COLD if cold else DEVIATION
+    return stacked_weights(shown, codes, prior / prior.sum(), deviation=deviation)
 
 
 def _score(

@@ -13,7 +13,7 @@ from graphheat.checks import MAX_S, check_choice, check_s
 from graphheat.errors import MissingDependencyError, ParameterError
 from graphheat.features import suitable_scaling
 from graphheat.graph import Graph, Split
-from graphheat.linear.averaged import fit_averaged
+from graphheat.linear.averaged import COLD, fit_averaged
 from graphheat.linear.diffusion import check_features
 from graphheat.linear.linear_run import LinearSettings
 from graphheat.progress import Progress
@@ -21,16 +21,18 @@ from graphheat.recipes.diffusion_time import AUTO
 from graphheat.recipes.folds import FOLDS, MEMBERS, Teaching
 from graphheat.recipes.memory_plan import check_fit_memory
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
+from graphheat.recipes.stacking import judged, stacked_weights
 from graphheat.runs.checkpoint import Arrays, Header
 from graphheat.runs.combined_run import CombinedRun
 from graphheat.suitability import warnings_of
 from graphheat.training.settings import ConsistencySettings
 
-# L2 per label of a class where a linear model prefers times from LONG on; of shorter times it falls
-# with their cube: where heat tells little, features must be learned from in detail.
-L2, LEAST_L2, LONG = 7.5e-4, 5e-4, 5.0
+# L2 per label of a class, up to MANY, where a linear model prefers times from LONG on; of shorter
+# times it falls with their cube: where heat tells little, features must be learned from in detail.
+# From MANY labels per class on, it and the shares that are dropped fall with their number.
+L2, LEAST_L2, LONG, MANY = 7.5e-4, 5e-4, 5.0, 20.0
+CONSISTENT, DEVIATION = 0.8, 0.5  # what consistent networks are expected to count for
 LONGEST = 4.0  # s of a layer
-SHORT = 1.0  # s of the linear model up to which heat flows once, and no node is dropped
 BASE = ConsistencySettings(
     recipe="ensemble",
     hidden=16,
@@ -103,9 +105,14 @@ class EnsembleSettings:
         best: Any = linear.parts[0]
         train = linear.split.train
         per_class = len(train) / max(len(np.unique(linear.labels[train])), 1)
-        l2 = L2 * per_class * min(1.0, best.s / LONG) ** 3
-        found: dict[str, Any] = {"l2": max(l2, LEAST_L2)}
-        if self.s == AUTO and best.s <= SHORT:
+        few = min(1.0, MANY / per_class)
+        l2 = L2 * min(per_class, MANY) * few * min(1.0, best.s / LONG) ** 3
+        found: dict[str, Any] = {
+            "l2": max(l2, LEAST_L2),
+            "drop_nodes": few * self.network.drop_nodes,
+            "input_dropout": few * self.network.input_dropout,
+        }
+        if self.s == AUTO and best.s <= COLD:
             found |= {"s": best.s, "drop_nodes": 0.0}
         elif self.s == AUTO:
             found |= {"s": min(best.s / 2, LONGEST)}
@@ -126,11 +133,14 @@ def fit_ensemble(
     deadline: float | None = None,
     progress: Progress | None = None,
 ) -> CombinedRun:
-    """Train the members beside a linear model; see :func:`graphheat.training.train_ensemble`."""
+    """Train the members beside a linear model, and weigh the two kinds by labels not seen.
+
+    See :func:`graphheat.training.train_ensemble` and :mod:`graphheat.recipes.stacking`.
+    """
     from graphheat.training.ensemble import prepare_ensemble, train_ensemble
 
     network = settings.chosen(linear)
-    return train_ensemble(
+    kinds = train_ensemble(
         prepare_ensemble(graph, network, threads=threads),
         split,
         seed,
@@ -142,6 +152,19 @@ def fit_ensemble(
         saved=saved,
         deadline=deadline,
         progress=progress,
+    )
+    by, shown, codes = judged(kinds, graph, split)
+    weights = stacked_weights(
+        shown, codes, np.array([CONSISTENT, 1.0 - CONSISTENT]), deviation=DEVIATION
+    )
+    return CombinedRun.of(
+        kinds,
+        weights,
+        recipe=network.recipe,
+        settings=network,
+        judged_by=by,
+        best_epoch=kinds[0].best_epoch,
+        notes=kinds[0].notes,
     )
 
 

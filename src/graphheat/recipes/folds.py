@@ -14,7 +14,9 @@ from graphheat.linear.linear_run import LinearSettings
 from graphheat.runs import Run
 from graphheat.runs.combined_run import CombinedRun
 
-MEMBERS, FOLDS = 3, 4  # networks that answer, and such that judge them where nothing else does
+KINDS = 2  # of networks: consistent and supervised
+# Of each kind: those that answer, and such that judge where nothing else does.
+MEMBERS, FOLDS = 2, 4
 
 
 def deal_folds(codes: NDArray[np.int64], count: int, seed: int) -> NDArray[np.int64] | None:

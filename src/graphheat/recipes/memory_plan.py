@@ -11,7 +11,7 @@ from graphheat.errors import KernelMemoryError
 from graphheat.graph import Graph
 from graphheat.graph.feature_matrix import Features
 from graphheat.memory import available_memory
-from graphheat.recipes.folds import FOLDS, MEMBERS
+from graphheat.recipes.folds import FOLDS, KINDS, MEMBERS
 
 # Bytes, measured on graphs of 50,000 and 200,000 nodes and rounded up.
 ALWAYS = 150_000_000  # compiled loops, libraries, small arrays
@@ -122,7 +122,7 @@ def _networks(graph: Graph, settings: Any) -> bool:
 
 def members_of(graph: Graph) -> int:
     """Return how many networks are trained side by side: more, where folds must judge them."""
-    return MEMBERS + (0 if len(graph.split.val) else FOLDS)
+    return KINDS * (MEMBERS + (0 if len(graph.split.val) else FOLDS))
 
 
 def network_work(graph: Graph, network: Any) -> float:

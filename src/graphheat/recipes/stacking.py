@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,18 +11,54 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from graphheat.calibration.temperature import fit_log_scale
+from graphheat.graph import Graph, Split
+from graphheat.runs import Run
 from graphheat.runs.combined_run import LEAST
 
 Array = NDArray[np.float64]
 
-DEVIATION = 0.2  # of a weight from its prior mean
+DEVIATION = 0.2  # of a weight from its prior mean, of stages
 LEAST_WEIGHT = 0.02  # below this a stage is left out: it would cost time and explain nothing
+
+
+class Judged(NamedTuple):
+    """What runs say of nodes whose labels none of them has learned from.
+
+    Attributes
+    ----------
+    by
+        ``"validation"``, ``"out-of-fold"``, or ``""`` where there are no such labels.
+    shown
+        Each run's probabilities of the nodes, shape (N, c); rows of NaN where it says nothing.
+    codes
+        The labels, shape (N,).
+    """
+
+    by: str
+    shown: list[NDArray[np.floating[Any]]]
+    codes: NDArray[np.int64]
+
+
+def judged(runs: Sequence[Run], graph: Graph, split: Split) -> Judged:
+    """Return what runs say of the validation nodes or, without any, of the training nodes."""
+    val, train = split.val, np.sort(split.train)
+    if len(val):
+        return Judged("validation", [run.probabilities[val] for run in runs], graph.labels[val])
+    shown = [
+        np.full((len(train), len(run.classes)), np.nan)
+        if run.out_of_fold is None
+        else run.out_of_fold
+        for run in runs
+    ]
+    seen = any(np.isfinite(p).all(axis=1).any() for p in shown)
+    return Judged("out-of-fold" if seen else "", shown, graph.labels[train])
 
 
 def stacked_weights(
     probabilities: Sequence[NDArray[np.floating[Any]]],
     codes: NDArray[np.int64],
     prior: Array,
+    deviation: float = DEVIATION,
 ) -> Array:
     """Return w ≥ 0 for p ∝ Π_k p_k^{w_k}, shape (k,).
 
@@ -39,6 +75,8 @@ def stacked_weights(
         Their classes, shape (N,).
     prior
         The weights that are expected, shape (k,).
+    deviation
+        How far a weight may be from what is expected, as a standard deviation.
 
     Notes
     -----
@@ -65,10 +103,10 @@ def stacked_weights(
     def value_and_gradient(w: Array) -> tuple[float, Array]:
         said = log_softmax(np.tensordot(w, logs, 1), axis=1)
         expected = (np.exp(said) * logs).sum(axis=2)  # (k, N)
-        apart = (w - prior) / DEVIATION
+        apart = (w - prior) / deviation
         loss = -float(said[rows, known].mean()) + float(apart @ apart) / (2 * len(known))
         gradient = (expected - logs[:, rows, known]).mean(axis=1)
-        return loss, gradient + apart / (DEVIATION * len(known))
+        return loss, gradient + apart / (deviation * len(known))
 
     found = minimize(
         value_and_gradient,

@@ -1,13 +1,15 @@
-"""An ensemble of small heat networks, trained side by side, none of which can collapse.
+"""An ensemble of small heat networks of two kinds, trained side by side, that cannot collapse.
 
-Every member is a :class:`~graphheat.nn.GraphHeat` with consistency regularisation (GRAND's scheme;
-see :mod:`graphheat.training.consistency`). All members go through one diffusion, side by side, so
-that three cost little more than one three times as wide. What differs from the single network:
+Every member is a :class:`~graphheat.nn.GraphHeat`. *Consistent* members are trained with
+consistency regularisation (GRAND's scheme; see :mod:`graphheat.training.consistency`), *supervised*
+ones by the labels alone: where neighbours are unlike, agreement of views is agreement on nonsense,
+and labels that no member has seen tell which kind to trust. All members go through one diffusion,
+side by side, so that four cost little more than one four times as wide. What differs from the
+single network:
 
 - *A teacher that steps back.* What views are drawn to is, at first, as much what a linear model
   says of the node as what the views say themselves (the product of both); the linear model's part
-  fades as the network comes to know better. Where neighbours are unlike, views alone would agree on
-  nonsense.
+  fades as the network comes to know better.
 - *Features of one size.* They are multiplied so that diffused rows are at distance 1 from their
   mean, and one learning rate and one L2 mean the same on every graph.
 - *Classes count alike* where labels are few, so that rare ones are learned at all; alignment
@@ -68,6 +70,7 @@ COMPILED_WORK = 5e6  # multiply-adds of a product from which loading compiled lo
 ALIGNED = 10.0  # labels per class up to which alignment is full; with more, it is weaker
 LEAST = 1e-6  # of a class's share
 FADE = 0.3  # of the epochs, after which the teacher's part begins to fade, to 0 in the last one
+KINDS = ("consistent networks", "supervised networks")
 PROBES = 16  # random directions that the size of diffused features is measured in
 
 
@@ -87,8 +90,9 @@ class EnsembleObjective:
     counts
         What each label counts for in each member's loss, shape (members, m); rows sum to 1.
     teachers
-        Class probabilities by the linear model of each member, or by one for all, shape
-        (members or 1, n, c); the classes' shares in them are those expected.
+        Class probabilities by the linear model of each consistent member, shape
+        (consistent, n, c); the classes' shares in them are those expected. The first members are
+        the consistent ones, the others learn from labels alone.
     """
 
     def __init__(
@@ -106,9 +110,10 @@ class EnsembleObjective:
         self.module = _Members(x.size(1), settings.hidden, classes, self.members)
         self._nodes, self._labels = torch.tensor(nodes), torch.tensor(labels)
         self._counts = torch.tensor(counts.T, dtype=torch.float32)  # (m, members)
-        taught = torch.tensor(teachers.swapaxes(0, 1), dtype=torch.float32)  # (n, members or 1, c)
+        taught = torch.tensor(teachers.swapaxes(0, 1), dtype=torch.float32)  # (n, consistent, c)
         self._prior = taught.mean(dim=0)
         self._taught = taught.clamp_min(LEAST).log()
+        self._consistent = len(teachers)
         self._alignment = _alignment(len(nodes), classes)
         self._step = 0
 
@@ -124,22 +129,23 @@ class EnsembleObjective:
         known = logarithms[self._nodes].mean(dim=1)  # (m, members, c)
         right = known.gather(2, self._labels[:, None, None].expand(-1, self.members, 1))[..., 0]
         loss = -(right * self._counts).sum()
-        if settings.consistency == 0:
+        if settings.consistency == 0 or self._consistent == 0:
             return loss
-        target = self._targets(logarithms.detach().exp().mean(dim=1))
-        apart = -(target[:, None] * logarithms).sum(dim=3).mean(dim=(0, 1)).sum()
+        drawn = logarithms[:, :, : self._consistent]
+        target = self._targets(drawn.detach().exp().mean(dim=1))
+        apart = -(target[:, None] * drawn).sum(dim=3).mean(dim=(0, 1)).sum()
         return loss + settings.consistency * min(1.0, self._step / settings.warmup) * apart
 
     def logits(self) -> Tensor:
         """Return nothing: no node is looked at between steps."""
-        return torch.empty(0, self._prior.shape[1])
+        return torch.empty(0, self.module.second_bias.shape[1])
 
     def weights(self) -> Weights:
         """Return a copy of all members' weights."""
         return {name: each.detach().clone() for name, each in self.module.state_dict().items()}
 
     def _targets(self, p: Tensor) -> Tensor:
-        """Return what views are drawn to, shape (n, members, c).
+        """Return what views are drawn to, shape (n, consistent, c).
 
         The views' mean, aligned and sharpened; of the power 1/T that sharpens, the teacher has 1 at
         first and 0 in the end.
@@ -218,15 +224,16 @@ def train_ensemble(
     saved: tuple[Header, Arrays] | None = None,
     deadline: float | None = None,
     progress: Progress | None = None,
-) -> CombinedRun:
-    """Train the members, and let them answer together.
+) -> tuple[CombinedRun, CombinedRun]:
+    """Train the members, and let those of a kind answer together: consistent, supervised.
 
     Parameters
     ----------
     split
         All parts; validation labels play no part in the training.
     members
-        How many answer; with folds there are as many more as folds, for honest predictions.
+        How many of each kind answer; with folds there are as many more as folds, for honest
+        predictions.
     teachers
         What a linear model says of every node, shape (1, n, c); with folds, further ones that have
         not seen fold 0, 1, …, shape (1 + folds, n, c).
@@ -245,13 +252,14 @@ def train_ensemble(
     assert isinstance(settings, ConsistencySettings)
     train = np.sort(split.train)
     labels = graph.labels[train]
-    # Those that answer have seen all labels; then one for each fold that has not.
+    # Of each kind: those that answer have seen all labels; then one for each fold that has not.
     unseen = [-2] * members + list(range(len(teachers) - 1))
     counts = np.zeros((len(unseen), len(train)))
     for each, fold in zip(counts, unseen, strict=True):
         seen = np.full(len(train), True) if folds is None else folds != fold
         each[seen] = _label_weights(labels[seen], len(graph.classes))
     told = np.concatenate([np.repeat(teachers[:1], members, axis=0), teachers[1:]])
+    counts = np.tile(counts, (len(KINDS), 1))
     operator = heat_operator(
         graph,
         settings.s,
@@ -278,41 +286,48 @@ def train_ensemble(
         used = torch.get_num_threads()
         reach = reached(graph, split.train, settings)
         networks = [
-            _member(trained.weights, member, len(unseen), gain) for member in range(len(unseen))
+            _member(trained.weights, member, len(counts), gain) for member in range(len(counts))
         ]
         outputs = [network_output(prepared, weights) for weights in networks]
-    runs = [
-        NetworkRun(
-            **NetworkRun.graph_parts(graph, split),
-            recipe=settings.recipe,
-            settings=settings,
-            seed=seed,
-            threads=used,
-            kernel=prepared.kernel,
-            weights=weights,
-            scaling=prepared.scaling,
-            probabilities=probabilities,
-            reached=reach,
-            best_epoch=trained.best_epoch,
-            seconds=trained.seconds / members,
-        )
-        for weights, probabilities in zip(networks[:members], outputs[:members], strict=True)
-    ]
     if not all(np.isfinite(output).all() for output in outputs):
         raise GraphError(
             "Training diverged: the features are too large for these settings, or the settings "
             "too bold. Scale the features, or lower learning_rate."
         )
-    return CombinedRun.of(
-        runs,
-        np.full(members, 1 / members),
-        recipe=settings.recipe,
-        settings=settings,
-        out_of_fold=None if folds is None else _out_of_fold(outputs[members:], train, folds),
-        best_epoch=trained.best_epoch,
-        seconds=trained.seconds,
-        notes=(*split.notes, *trained.notes),
-    )
+
+    def answering(kind: int) -> CombinedRun:
+        """Return what the members of a kind say together."""
+        first, last = kind * len(unseen), (kind + 1) * len(unseen)
+        judges = outputs[first + members : last]
+        runs = [
+            NetworkRun(
+                **NetworkRun.graph_parts(graph, split),
+                recipe=settings.recipe,
+                settings=settings if kind == 0 else settings.changed({"consistency": 0.0}),
+                seed=seed,
+                threads=used,
+                kernel=prepared.kernel,
+                weights=networks[member],
+                scaling=prepared.scaling,
+                probabilities=outputs[member],
+                reached=reach,
+                best_epoch=trained.best_epoch,
+                seconds=trained.seconds / (members * len(KINDS)),
+            )
+            for member in range(first, first + members)
+        ]
+        return CombinedRun.of(
+            runs,
+            np.full(members, 1 / members),
+            recipe=KINDS[kind],
+            settings=runs[0].settings,
+            out_of_fold=None if folds is None else _out_of_fold(judges, train, folds),
+            best_epoch=trained.best_epoch,
+            seconds=trained.seconds / len(KINDS),
+            notes=(*split.notes, *trained.notes),
+        )
+
+    return answering(0), answering(1)
 
 
 def _alignment(labels: int, classes: int) -> float:
