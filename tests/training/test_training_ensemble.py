@@ -13,7 +13,7 @@ from graphheat.errors import CheckpointError, GraphError, ParameterError
 from graphheat.graph import Graph
 from graphheat.nn import GraphHeat
 from graphheat.recipes.ensemble_recipe import BASE
-from graphheat.recipes.folds import FOLDS, MEMBERS
+from graphheat.recipes.folds import FOLDS, KINDS, MEMBERS
 from graphheat.runs import checkpoint
 from graphheat.training import NetworkRun, loop
 from graphheat.training.ensemble import _label_weights, prepare_ensemble, train_ensemble
@@ -25,7 +25,12 @@ IGNORANT = np.full((1, GRAPH.n, 3), 1 / 3)  # a teacher that knows nothing
 SETTINGS = BASE.changed({"s": 2.0, "scaling": "standard", "max_epochs": 8})
 
 
-def trained(graph=GRAPH, *, settings=SETTINGS, seed=0, teachers=IGNORANT, **options):
+CONSISTENT, SUPERVISED = 0, 1
+
+
+def trained(
+    graph=GRAPH, *, kind=CONSISTENT, settings=SETTINGS, seed=0, teachers=IGNORANT, **options
+):
     split = graph.with_split(train=TRAIN, test=GRAPH.split["test"]).completed_split(
         0, hold_out=False
     )
@@ -34,12 +39,12 @@ def trained(graph=GRAPH, *, settings=SETTINGS, seed=0, teachers=IGNORANT, **opti
     prepared = prepare_ensemble(graph, settings, threads=1)
     return train_ensemble(
         prepared, split, seed, members=MEMBERS, teachers=teachers, threads=1, **options
-    )
+    )[kind]
 
 
 @cache
-def folded():
-    return trained(folds=DEALT)
+def folded(kind=CONSISTENT):
+    return trained(folds=DEALT, kind=kind)
 
 
 def relabelled(position, *, code=None):
@@ -55,10 +60,11 @@ def relabelled(position, *, code=None):
 # ------------------------------------------------------------------ folds
 
 
+@pytest.mark.parametrize("kind", [CONSISTENT, SUPERVISED])
 @pytest.mark.parametrize("position", [0, 5])
-def test_an_out_of_fold_prediction_has_learned_nothing_from_the_labels_of_its_fold(position):
-    other = trained(relabelled(position), folds=DEALT)
-    same = (folded().out_of_fold == other.out_of_fold).all(axis=1)
+def test_an_out_of_fold_prediction_has_learned_nothing_from_the_labels_of_its_fold(position, kind):
+    other = trained(relabelled(position), folds=DEALT, kind=kind)
+    same = (folded(kind).out_of_fold == other.out_of_fold).all(axis=1)
     assert np.array_equal(same, DEALT[position] == DEALT)
 
 
@@ -87,8 +93,12 @@ def test_validation_labels_play_no_part_in_training():
         GRAPH.adjacency, GRAPH.features, labels, classes=GRAPH.classes, split=GRAPH.split
     )
     changed = graphheat.fit(other, "ensemble", max_epochs=3, threads=1)
-    assert np.array_equal(plain.probabilities, changed.probabilities)
-    assert plain.out_of_fold is None  # validation labels judge, so all members see all labels
+    assert len(plain.parts) == KINDS
+    kinds = {part.recipe: part for part in plain.parts}
+    for part in changed.parts:  # a kind that labels speak against is left out
+        assert np.array_equal(part.probabilities, kinds[part.recipe].probabilities)
+        assert part.out_of_fold is None  # validation labels judge, so all members see all labels
+    assert not np.array_equal(plain.weights, changed.weights)  # they weigh the two kinds
 
 
 # ------------------------------------------------------------------ members
@@ -116,9 +126,10 @@ def test_members_differ_and_count_alike():
     assert not any(np.array_equal(first[0], other) for other in first[1:])
 
 
-def test_they_learn():
+@pytest.mark.parametrize("kind", [CONSISTENT, SUPERVISED])
+def test_they_learn(kind):
     settings = SETTINGS.changed({"max_epochs": 60})
-    run = trained(folds=DEALT, settings=settings)
+    run = trained(folds=DEALT, settings=settings, kind=kind)
     assert run.test_accuracy > 0.8
     right = run.out_of_fold.argmax(axis=1) == GRAPH.labels[TRAIN]
     assert right.mean() > 0.7
@@ -139,6 +150,14 @@ def test_sparse_and_dense_features_are_trained_alike():
         for form in (sp.csr_array, np.asarray)
     ]
     np.testing.assert_allclose(runs[0].probabilities, runs[1].probabilities, atol=1e-3)
+
+
+def test_supervised_networks_learn_from_labels_alone():
+    sure = np.tile((0.98, 0.01, 0.01), (1, GRAPH.n, 1))  # a teacher that says the same of all nodes
+    for kind, differs in ((CONSISTENT, True), (SUPERVISED, False)):
+        other = trained(kind=kind, teachers=sure)
+        assert np.array_equal(other.probabilities, trained(kind=kind).probabilities) != differs
+        assert all((part.settings.consistency == 0) != differs for part in other.parts)
 
 
 # ------------------------------------------------------------------ classes, alignment, teachers
@@ -174,7 +193,7 @@ def test_a_teacher_is_followed_where_labels_say_nothing():
     right, wrong = (
         train_ensemble(
             prepare_ensemble(graph, settings), split, 0, members=2, teachers=each, threads=1
-        ).test_accuracy
+        )[CONSISTENT].test_accuracy
         for each in (teacher, shuffled)
     )
     assert right > wrong + 0.1
