@@ -77,7 +77,7 @@ def test_the_version_stands_in_one_place():
 FORMER = {
     r"borrow(s|ed|ing)? (a|its|their) labels?": "pseudo-labels",
     r"taught by unlabelled|\bteachers\b": "pseudo-labels, consistency regularisation",
-    r"\bkin\b": "neighbours of the same class",
+    r"\b(its|their) kin\b": "neighbours of the same class",
     r"tables? of measurements": "dense features",
     r"\bown share\b": "self weight",
     r"who (teaches|stops|is scored)\b": "train, validation, test",
@@ -121,3 +121,36 @@ def test_no_private_term_is_left(words):
         for match in pattern.finditer(path.read_text(encoding="utf-8"))
     ]
     assert not found, f"say {FORMER[words]}"
+
+
+release = importlib.import_module("release")
+TEXTS = (
+    '__version__ = "0.2.0"\n',
+    "title: x\nversion: 0.2.0\n",
+    "# C\n\n## 0.2.0\n\n- new\n\n## 0.1.0\n",
+)
+
+
+def test_a_release_has_notes():
+    assert release.check_version("0.2.0", *TEXTS, ["v0.1.0"]) == "- new"
+
+
+@pytest.mark.parametrize(
+    ("version", "changed", "tags", "words"),
+    [
+        ("0.2", {}, [], "is no version"),
+        ("0.3.0", {}, [], "__init__.py does not say 0.3.0"),
+        ("0.2.0", {1: "version: 0.1.0\n"}, [], "CITATION.cff does not say"),
+        ("0.2.0", {}, ["v0.2.0"], "There is a tag"),
+        ("0.2.0", {2: "## 0.2.0\n\n## 0.1.0\n- old\n"}, [], "no section"),
+    ],
+)
+def test_what_stands_against_a_release(version, changed, tags, words):
+    texts = [changed.get(place, text) for place, text in enumerate(TEXTS)]
+    with pytest.raises(release.ReleaseError, match=words):
+        release.check_version(version, *texts, tags)
+
+
+def test_every_dependency_declares_a_lowest_version():
+    jobs = importlib.import_module("ci_jobs")
+    assert any(pin.startswith("numpy==") for pin in jobs.lowest_versions())
