@@ -213,7 +213,8 @@ def test_masks_of_edges_explain_a_label():
 def test_a_mask_of_ones_changes_nothing_and_one_of_zeros_cuts_the_edges():
     data = block()
     conv = HeatConv(data.num_features, 4, s=2.0)
-    conv.explain, conv._apply_sigmoid = True, False
+    conv.explain = True  # type: ignore[assignment]  # PyG has no types
+    conv._apply_sigmoid = False  # type: ignore[assignment]
     conv._edge_mask = torch.ones(data.num_edges)
     conv._loop_mask = torch.ones(data.num_edges, dtype=torch.bool)
     masked = conv(data.x, data.edge_index)

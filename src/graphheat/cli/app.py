@@ -39,6 +39,7 @@ COMMANDS = {
     "explain": "explain_command",
     "paper": "paper",
     "explore": "explore_command",
+    "export": "export_command",
 }
 
 SHORT_HELP = {
@@ -57,6 +58,7 @@ SHORT_HELP = {
     "explain": "Say why a node got its label: what each source gave.",
     "paper": "Check the paper: its tables, figures and claims.",
     "explore": "Write a page on which to see the heat, in a browser.",
+    "export": "Write a fitted run as an ONNX model.",
 }
 
 

@@ -448,6 +448,27 @@ class Run:
         """Return what a subclass adds to the file."""
         return {}, {}
 
+    def to_onnx(
+        self, path: str | os.PathLike[str], graph: Graph, *, threads: int | None = None
+    ) -> None:
+        """Write the run as an ONNX model, for onnxruntime and whatever else reads such files.
+
+        Parameters
+        ----------
+        graph
+            The fitted one, or that one grown: its nodes and edges become part of the file.
+
+        Notes
+        -----
+        Input ``features``: the graph's, dense, shape (n, f), float64; none where the run uses no
+        features. Output ``probabilities``: shape (n, c), float64, before temperature scaling. Rows
+        are in the order of ``nodes``, columns in that of ``classes``, both in the model's metadata
+        as JSON. Needs the extra ``onnx``; baselines have no such form.
+        """
+        there = self.on_grown(graph, threads=threads)
+        write: Callable[..., None] = resolve("graphheat.portable:write_onnx")
+        write(there.run, there.graph, path)
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a finished run of whichever kind; called on a subclass, of that kind alone."""
