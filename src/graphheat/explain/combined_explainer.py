@@ -58,6 +58,11 @@ class CombinedExplainer:
         heat: NDArray[np.float64] = self._parts[int(np.argmax(self.run.weights))].heat(index)
         return heat
 
+    def look_ahead(self, indices: NDArray[np.int64]) -> None:
+        """Compute for several rows together what parts will ask for."""
+        for explainer in self._parts:
+            explainer.look_ahead(indices)
+
     def contributions(
         self, index: int, codes: list[int]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

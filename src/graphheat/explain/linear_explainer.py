@@ -18,6 +18,7 @@ from graphheat.checks import check_choice
 from graphheat.explain.explanation import Counterfactual, Explanation, code_of
 from graphheat.graph import Graph
 from graphheat.graph.hops import component_of
+from graphheat.heat.engines import AUTO, ONE_OFF, Auto
 from graphheat.linear.diffusion import Diffusion
 from graphheat.linear.linear_run import LinearRun
 
@@ -60,7 +61,8 @@ class LinearExplainer:
         self._diffusion = Diffusion(
             graph, run.scaling, self_weight=run.self_weight, threads=threads
         )
-        self._last: tuple[int, NDArray[np.float64]] = -1, np.empty(0)
+        self._ahead: dict[int, NDArray[np.float64]] = {}
+        self._features: dict[int, NDArray[np.float64]] = {}
         self._own = np.asarray(self._diffusion.features @ run.weights)  # ⟨x_w, W_c⟩, shape (n, c)
 
     def explain(self, node: Any, *, label: Any = None, view: View = "sources") -> Explanation:
@@ -99,12 +101,18 @@ class LinearExplainer:
 
     def by_feature(self, index: int, codes: list[int]) -> NDArray[np.float64]:
         """Return what every feature gave to logits of ``index``, shape (f, len(codes))."""
-        own = np.asarray(self._diffusion.features.T @ self._reach(index))
-        return own[:, None] * self.run.weights[:, codes]
+        return self._arrived(index)[:, None] * self.run.weights[:, codes]
 
     def heat(self, index: int) -> NDArray[np.float64]:
         """Return what every node's features count for, shape (n,)."""
         return self._reach(index)
+
+    def look_ahead(self, indices: NDArray[np.int64]) -> None:
+        """Compute what counts for several rows in one diffusion."""
+        self._ahead = self._reaches(indices, AUTO)
+        reaches = np.column_stack([self._ahead[int(index)] for index in indices])
+        arrived = np.asarray(self._diffusion.features.T @ reaches).T
+        self._features = {int(index): row for index, row in zip(indices, arrived, strict=True)}
 
     def without(self, node: Any, removed: Any) -> Counterfactual:
         """Return the label that ``node`` would get if the features of ``removed`` were all 0.
@@ -122,15 +130,26 @@ class LinearExplainer:
         index = self.graph.index_of(node)
         return self._without(index, self._reach(index), indices)
 
+    def _arrived(self, index: int) -> NDArray[np.float64]:
+        """Return the features that heat brings a node, shape (f,); the last answer is kept."""
+        if index not in self._features:
+            arrived = np.asarray(self._diffusion.features.T @ self._reach(index))
+            self._features = {index: arrived}
+        return self._features[index]
+
     def _reach(self, index: int) -> NDArray[np.float64]:
         """Return what every node's features count for, shape (n,); the last answer is kept."""
-        if self._last[0] == index:
-            return self._last[1]
-        reach = self._diffusion.weights(np.array([index]), self.run.s)[0]
+        if index not in self._ahead:
+            self._ahead = self._reaches(np.array([index]), ONE_OFF)
+        return self._ahead[index]
+
+    def _reaches(self, indices: NDArray[np.int64], engine: Auto) -> dict[int, NDArray[np.float64]]:
+        reaches = self._diffusion.weights(indices, self.run.s, engine)
         # Where heat does not arrive, rounding would leave sources of 1e-20.
-        reach = np.where(self._components == self._components[index], reach, 0.0)
-        self._last = index, reach
-        return reach
+        return {
+            int(index): np.where(self._components == self._components[index], reach, 0.0)
+            for index, reach in zip(indices, reaches, strict=True)
+        }
 
     @cached_property
     def _components(self) -> NDArray[np.int32]:

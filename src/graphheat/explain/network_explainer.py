@@ -8,27 +8,65 @@ sum over source nodes w of what w's features gave to it:
 
 with H_k = e^{-ksL} as the network has it (thresholded, where it is). The constant is what biases
 give; the paper's network has none, and it is 0.
+
+Of G only 1[pre_u > 0] ⊙ [H_k]_vu is diffused, as many columns as there are hidden units: what
+multiplies it, Θ²_k[:, c], is the same for all nodes u and follows afterwards, for any number of
+classes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphheat.errors import GraphError
 from graphheat.explain.explanation import Counterfactual, Explanation, code_of
-from graphheat.explain.run_kernels import run_kernels
+from graphheat.explain.run_kernels import Identity, Kernel, Products, run_kernels
 from graphheat.graph import Graph
+from graphheat.heat.engines import ONE_OFF
 from graphheat.training.network_run import NetworkRun
 
 UNDERSTOOD = {"first.weight", "first.bias", "second.weight", "second.bias"}
 TIE = 1e-3  # probabilities this close may change places by rounding
 
-Felt = tuple[NDArray[np.float64], list[NDArray[np.float64]]]
+Array = NDArray[np.float64]
+
+
+class _Term(NamedTuple):
+    """H_j (1[pre > 0] ⊙ [H_k]_v), what kernel j brings every node of what kernel k gave to v.
+
+    Attributes
+    ----------
+    j, k
+        Which kernel of the first and of the second layer.
+    felt
+        Shape (n, hidden); where k is the identity, shape (n, 1): the same for all hidden units
+        that are active at v.
+    active
+        1 for those, shape (hidden,); None where there is nothing to multiply by.
+    """
+
+    j: int
+    k: int
+    felt: Array
+    active: Array | None
+
+    def times(self, block: Array) -> Array:
+        """Return felt ⊙ block, shape (n, hidden)."""
+        product = self.felt * block
+        return product if self.active is None else product * self.active
+
+
+class _Taken(NamedTuple):
+    """A node's logits, taken apart as far as all classes have it in common."""
+
+    node: int
+    terms: list[_Term]
+    sums: list[Array]  # of 1[pre > 0] ⊙ [H_k]_v over nodes, shape (hidden,), for each k
 
 
 class NetworkExplainer:
@@ -56,12 +94,15 @@ class NetworkExplainer:
                 f"({', '.join(unknown)}); networks of two heat layers can be explained."
             )
         self.run, self.graph = run, graph
-        self._last: tuple[tuple[int, tuple[int, ...]], Felt] | None = None
+        self._last: _Taken | None = None
+        self._ahead: dict[int, list[Array]] = {}
+        self._features: dict[int, list[Array]] = {}
         self._first = run.weights["first.weight"].astype(np.float64)  # (K, f, hidden)
         self._second = run.weights["second.weight"].astype(np.float64)  # (K, hidden, c)
         self._bias = _bias(run, "first", self._first.shape[2])
         self._last_bias = _bias(run, "second", self._second.shape[2])
-        self._kernels = run_kernels(run, graph, threads)
+        self._threads = threads
+        self._kernels = run_kernels(run, graph, threads, ONE_OFF)
         self._inputs = _inputs(run, graph, self._first)
         before = _sum(
             kernel.spread(inputs)
@@ -107,13 +148,47 @@ class NetworkExplainer:
             heat=self.heat(index),
         )
 
+    def look_ahead(self, indices: NDArray[np.int64]) -> None:
+        """Compute rows of kernels for several nodes together, and make many products quick."""
+        self._kernels = self._many
+        rows = [kernel.rows(indices) for kernel in self._kernels]
+        self._ahead = {
+            int(index): [of_kernel[place] for of_kernel in rows]
+            for place, index in enumerate(indices)
+        }
+        self._features = self._brought_to([int(index) for index in indices])
+
+    @cached_property
+    def _many(self) -> list[Kernel]:
+        """The same kernels, by compiled code where there are products: it pays for its loading."""
+        again = run_kernels(self.run, self.graph, self._threads) if self._by_products else []
+        return again or self._kernels
+
+    @property
+    def _by_products(self) -> bool:
+        return any(isinstance(kernel, Products) for kernel in self._kernels)
+
     def by_feature(self, index: int, codes: list[int]) -> NDArray[np.float64]:
         """Return what every feature gave to logits of ``index``, shape (f, len(codes))."""
         total = np.zeros((self._first.shape[1], len(codes)))
-        for felt, weight in zip(self._felt(index, codes)[1], self._first, strict=True):
-            by_column = np.asarray(self._scaled.T @ felt.reshape(self.graph.n, -1))
-            total += np.einsum("fh,fch->fc", weight, by_column.reshape(-1, *felt.shape[1:]))
+        for term in self._taken(index).terms:
+            if term.active is None:
+                given = self._first[term.j] * np.asarray(self._scaled.T @ term.felt)
+            else:
+                given = self._first[term.j] * self._brought(index)[term.j][:, None] * term.active
+            total += given @ self._second[term.k][:, codes]
         return total
+
+    def _brought(self, index: int) -> list[Array]:
+        """Return the features that each kernel brings a node, shape (f,)."""
+        if index not in self._features:
+            self._features = self._brought_to([index])
+        return self._features[index]
+
+    def _brought_to(self, nodes: list[int]) -> dict[int, list[Array]]:
+        rows = [np.column_stack(each) for each in zip(*map(self._rows, nodes), strict=True)]
+        brought = [np.asarray(self._scaled.T @ block).T for block in rows]
+        return {node: [each[place] for each in brought] for place, node in enumerate(nodes)}
 
     @cached_property
     def _scaled(self) -> Any:
@@ -123,31 +198,36 @@ class NetworkExplainer:
 
     def heat(self, index: int) -> NDArray[np.float64]:
         """Return a row of the first layer's kernel, shape (n,)."""
-        return self._kernels[min(1, len(self._kernels) - 1)].row(index)
+        return self._rows(index)[min(1, len(self._kernels) - 1)]
 
-    def _gain(self, index: int, codes: list[int]) -> NDArray[np.float64]:
-        """Return what each logit gains from one unit of each node's hidden layer.
+    def _rows(self, index: int) -> list[Array]:
+        """Return a row of each kernel, shape (n,); those of the last call are kept."""
+        if index not in self._ahead:
+            node = np.array([index])
+            self._ahead = {index: [kernel.rows(node)[0] for kernel in self._kernels]}
+        return self._ahead[index]
 
-        Shape (n, len(codes), hidden).
-        """
-        gain = _sum(
-            kernel.row(index)[:, None, None] * weight[:, codes].T[None]
-            for kernel, weight in zip(self._kernels, self._second, strict=True)
-        )
-        return np.where(self._active[:, None, :], gain, 0.0)
-
-    def _felt(self, index: int, codes: list[int]) -> Felt:
-        """Return :meth:`_gain`, and what each kernel brings of it to every node; the last is kept.
+    def _taken(self, index: int) -> _Taken:
+        """Take a node's logits apart; the last answer is kept.
 
         Sources and features of one node are asked for one after the other.
         """
-        asked = index, tuple(codes)
-        if self._last is None or self._last[0] != asked:
-            gain = self._gain(index, codes)
-            flat = gain.reshape(self.graph.n, -1)
-            felt = [kernel.gather(flat).reshape(gain.shape) for kernel in self._kernels]
-            self._last = asked, (gain, felt)
-        return self._last[1]
+        if self._last is None or self._last.node != index:
+            rows, terms, sums = self._rows(index), [], []
+            own = self._active[index].astype(np.float64)
+            for k, (kernel, row) in enumerate(zip(self._kernels, rows, strict=True)):
+                if isinstance(kernel, Identity):
+                    # Of a unit vector, what kernel j brings is its row j.
+                    terms += [_Term(j, k, rows[j][:, None], own) for j in range(len(rows))]
+                    sums.append(own)
+                    continue
+                gain = self._active * row[:, None]
+                terms += [
+                    _Term(j, k, each.gather(gain), None) for j, each in enumerate(self._kernels)
+                ]
+                sums.append(gain.sum(axis=0))
+            self._last = _Taken(index, terms, sums)
+        return self._last
 
     def contributions(
         self, index: int, codes: list[int]
@@ -159,11 +239,13 @@ class NetworkExplainer:
         tuple
             Contributions, shape (n, len(codes)), and constants, shape (len(codes),).
         """
-        gain, felt = self._felt(index, codes)
+        taken = self._taken(index)
         given = np.zeros((self.graph.n, len(codes)))
-        for theirs, inputs in zip(felt, self._inputs, strict=True):
-            given += np.einsum("nh,nch->nc", inputs, theirs)
-        constants = gain.sum(axis=0) @ self._bias + self._last_bias[codes]
+        for term in taken.terms:
+            given += term.times(self._inputs[term.j]) @ self._second[term.k][:, codes]
+        constants = self._last_bias[codes].copy()
+        for total, weight in zip(taken.sums, self._second, strict=True):
+            constants += (total * self._bias) @ weight[:, codes]
         return given, constants
 
     def without(self, node: Any, removed: Any) -> Counterfactual:
@@ -197,8 +279,8 @@ class NetworkExplainer:
         before = self._before[reached]
         change = np.maximum(before - lost[reached], 0.0) - np.maximum(before, 0.0)
         logits = self.logits[index].copy()
-        for kernel, weight in zip(self._kernels, self._second, strict=True):
-            logits += kernel.row(index)[reached] @ change @ weight
+        for row, weight in zip(self._rows(index), self._second, strict=True):
+            logits += row[reached] @ change @ weight
         return Counterfactual.from_logits(self.run, index, removed, logits)
 
 

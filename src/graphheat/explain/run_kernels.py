@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import without_diagonal
 from graphheat.heat import HeatKernel, normalized_adjacency
+from graphheat.heat.engines import AUTO, Auto
 from graphheat.training.network_run import NetworkRun
 
 Block = NDArray[np.float64]
@@ -27,8 +28,8 @@ class Kernel(Protocol):
     def gather(self, block: Block) -> Block:
         """Return H block for a block most of whose rows are 0."""
 
-    def row(self, index: int) -> Block:
-        """Return a row of H, shape (n,)."""
+    def rows(self, indices: NDArray[np.int64]) -> Block:
+        """Return rows of H, shape (k, n)."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,11 @@ class Identity:
 
     gather = spread
 
-    def row(self, index: int) -> Block:
-        """Return a unit vector, shape (n,)."""
-        unit = np.zeros(self.n)
-        unit[index] = 1.0
-        return unit
+    def rows(self, indices: NDArray[np.int64]) -> Block:
+        """Return unit vectors, shape (k, n)."""
+        units = np.zeros((len(indices), self.n))
+        units[np.arange(len(indices)), indices] = 1.0
+        return units
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +68,9 @@ class Matrix:
         product: Block = self.entries[held].T @ block[held]
         return product
 
-    def row(self, index: int) -> Block:
-        """Return a row of H, shape (n,)."""
-        return np.asarray(self.entries[[index]].toarray(), dtype=np.float64).ravel()
+    def rows(self, indices: NDArray[np.int64]) -> Block:
+        """Return rows of H, shape (k, n)."""
+        return np.asarray(self.entries[indices].toarray(), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +86,14 @@ class Products:
 
     gather = spread
 
-    def row(self, index: int) -> Block:
-        """Return a row of H, which is its column, shape (n,)."""
-        return self.spread(Identity(self.n).row(index)[:, None])[:, 0]
+    def rows(self, indices: NDArray[np.int64]) -> Block:
+        """Return rows of H, which are its columns, shape (k, n)."""
+        return self.spread(np.ascontiguousarray(Identity(self.n).rows(indices).T)).T
 
 
-def run_kernels(run: NetworkRun, graph: Graph, threads: int | None = None) -> list[Kernel]:
+def run_kernels(
+    run: NetworkRun, graph: Graph, threads: int | None = None, engine: Auto = AUTO
+) -> list[Kernel]:
     """Return H_0 = I, H_1, … H_{K-1}, which both layers of a run's network share.
 
     As :mod:`graphheat.training.build` makes them for training, but in float64: the diffusion time
@@ -110,10 +113,13 @@ def run_kernels(run: NetworkRun, graph: Graph, threads: int | None = None) -> li
         if settings.s == 0 and not settings.zero_diagonal:
             found.append(Identity(graph.n))
             continue
-        heat = HeatKernel(graph, k * settings.s, self_loops=self_loops, threads=threads)
         if settings.eps is None:
+            heat = HeatKernel(
+                graph, k * settings.s, self_loops=self_loops, engine=engine, threads=threads
+            )
             found.append(Products(graph.n, heat.apply))
             continue
+        heat = HeatKernel(graph, k * settings.s, self_loops=self_loops, threads=threads)
         matrix = sp.csr_array(heat.matrix(settings.eps).astype(np.float64))
         if settings.zero_diagonal:
             matrix = without_diagonal(matrix)

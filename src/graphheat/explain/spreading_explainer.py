@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from graphheat.explain.explanation import Counterfactual, Explanation, code_of
 from graphheat.graph import Graph
 from graphheat.graph.hops import component_of
+from graphheat.heat.engines import AUTO, ONE_OFF, Auto
 from graphheat.linear.ridge import one_hot
 from graphheat.linear.spreading import SpreadingRun, spreading_kernel
 
@@ -25,8 +26,8 @@ class SpreadingExplainer:
     def __init__(self, run: SpreadingRun, graph: Graph, *, threads: int | None = None) -> None:
         run.check_graph(graph)
         self.run, self.graph = run, graph
-        self._kernel = spreading_kernel(graph, run.s, threads)
-        self._last: tuple[int, NDArray[np.float64]] = -1, np.empty(0)
+        self._threads = threads
+        self._ahead: dict[int, NDArray[np.float64]] = {}
 
     def explain(self, node: Any, *, label: Any = None) -> Explanation:
         """Return which labels' heat gave a logit of ``node`` its value."""
@@ -75,15 +76,23 @@ class SpreadingExplainer:
 
     def heat(self, index: int) -> NDArray[np.float64]:
         """Return the heat that every node sends, shape (n,); the last answer is kept."""
-        if self._last[0] != index:
-            self._last = index, self._heat(index)
-        return self._last[1]
+        if index not in self._ahead:
+            self._ahead = self._heat(np.array([index]), ONE_OFF)
+        return self._ahead[index]
 
-    def _heat(self, index: int) -> NDArray[np.float64]:
-        unit = np.zeros(self.graph.n)
-        unit[index] = 1.0
-        heat = np.maximum(np.asarray(self._kernel.apply(unit), dtype=np.float64), 0.0)
-        return np.where(self._components == self._components[index], heat, 0.0)
+    def look_ahead(self, indices: NDArray[np.int64]) -> None:
+        """Compute the heat at several rows in one diffusion."""
+        self._ahead = self._heat(indices, AUTO)
+
+    def _heat(self, indices: NDArray[np.int64], engine: Auto) -> dict[int, NDArray[np.float64]]:
+        kernel = spreading_kernel(self.graph, self.run.s, self._threads, engine)
+        units = np.zeros((self.graph.n, len(indices)))
+        units[indices, np.arange(len(indices))] = 1.0
+        heat = np.maximum(np.asarray(kernel.apply(units), dtype=np.float64), 0.0).T
+        return {
+            int(index): np.where(self._components == self._components[index], row, 0.0)
+            for index, row in zip(indices, heat, strict=True)
+        }
 
     @cached_property
     def _components(self) -> NDArray[np.int32]:

@@ -34,6 +34,7 @@ from graphheat.runs import Run
 from graphheat.runs.calibration_report import SHARED_NODES
 
 EXPLAINED = 400  # least confident nodes whose sources are inlined: seconds of work, not a minute
+AHEAD, AHEAD_BYTES = 64, 3e7  # nodes whose heat is computed at once, and what it takes per part
 MOST_SUSPECTS = 100
 ALPHA = 0.1  # share of prediction sets that may miss
 
@@ -219,8 +220,11 @@ def _reasons(
     by_hop = np.zeros((m, 2, HOPS), dtype=np.float32)
     features = np.full((m, FEATURES), NO_SOURCE, dtype=np.uint32)
     feature_given = np.zeros((m, FEATURES, 2), dtype=np.float32)
+    ahead = max(1, min(AHEAD, int(AHEAD_BYTES // (8 * graph.n))))
     for k, place in enumerate(chosen):
         index = int(part.rows[place])
+        if k % ahead == 0:
+            explainer.look_ahead(part.rows[chosen[k : k + ahead]])
         # The first of equals, as argmax takes it; one class alone is its own rival.
         codes = np.argsort(-run.probabilities[index], kind="stable")[:2]
         codes = np.resize(codes, 2)

@@ -120,10 +120,10 @@ class Diffusion:
         heat = np.asarray(self._kernel(s, TOL).apply(with_ones), dtype=np.float64)
         return beside(block, heat[:, :-1] / heat[:, -1:], self.self_weight)
 
-    def weights(self, nodes: NDArray[np.int64], s: float) -> Array:
+    def weights(self, nodes: NDArray[np.int64], s: float, engine: Auto = ONE_OFF) -> Array:
         """Return what every node's features count for in those of ``nodes``, shape (k, n)."""
         units = self._units(nodes, np.float64)
-        heat = np.asarray(self._kernel(s, TOL).apply(units), dtype=np.float64).T
+        heat = np.asarray(self._kernel(s, TOL, engine).apply(units), dtype=np.float64).T
         return beside(units.T, heat / heat.sum(axis=1, keepdims=True), self.self_weight)
 
     def _means(self, nodes: NDArray[np.int64], s: float) -> Array:

@@ -30,7 +30,7 @@ from graphheat.checks import check_s
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph, Split
 from graphheat.heat import HeatKernel
-from graphheat.heat.engines import ONE_OFF
+from graphheat.heat.engines import ONE_OFF, Auto
 from graphheat.linear.grid import sharpness_of
 from graphheat.linear.local_rows import EXACT_ENOUGH, LocalRows, is_local, note
 from graphheat.linear.ridge import one_hot
@@ -186,9 +186,11 @@ class SpreadingRun(Run, kind="spreading"):
         )
 
 
-def spreading_kernel(graph: Graph, s: float, threads: int | None = None) -> HeatKernel:
+def spreading_kernel(
+    graph: Graph, s: float, threads: int | None = None, engine: Auto = ONE_OFF
+) -> HeatKernel:
     """Return the kernel that labels are spread by."""
-    return HeatKernel(graph, s, tol=TOL, self_loops=SELF_LOOPS, engine=ONE_OFF, threads=threads)
+    return HeatKernel(graph, s, tol=TOL, self_loops=SELF_LOOPS, engine=engine, threads=threads)
 
 
 def fit_spreading(

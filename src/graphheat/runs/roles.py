@@ -40,6 +40,9 @@ class Explainer(Protocol):
     def heat(self, index: int) -> NDArray[np.float64]:
         """Return the heat that arrives at row ``index`` from every node, shape (n,)."""
 
+    def look_ahead(self, indices: NDArray[np.int64]) -> None:
+        """Compute for several rows together what contributions of each will ask for."""
+
 
 @dataclass(frozen=True)
 class PlainSettings:
