@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from graphheat.calibration.arguments import check_labelled, check_probabilities
@@ -107,6 +106,8 @@ def fit_log_scale(
     bounds, accuracy
         Of v.
     """
+    from scipy.optimize import minimize_scalar  # a tenth of a second to load
+
     rows = np.arange(len(codes))
 
     def loss(v: float) -> float:

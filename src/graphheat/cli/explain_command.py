@@ -102,9 +102,9 @@ def _print(found: Explanation, limit: int) -> None:
     display.out.print(found.headline(), style="bold", **plain)
     columns = ["source", "contribution", "hops", "training"]
     rows = [
-        [found.name_of(index), f"{row['contribution']:+.4f}", row["hops"], row["training"]]
-        for index, row in zip(
-            found.sources, found.table().head(limit).to_dict("records"), strict=False
+        [found.name_of(index), f"{given:+.4f}", int(hops), bool(training)]
+        for index, given, hops, training in zip(
+            found.sources[:limit], found.contributions, found.hops, found.training, strict=False
         )
     ]
     display.table(columns, rows)

@@ -183,12 +183,15 @@ class Explanation:
         """Return feature and contribution, the largest first; no row where none played a part."""
         import pandas
 
+        return pandas.DataFrame(self._features(limit), columns=["feature", "contribution"])
+
+    def _features(self, limit: int) -> list[tuple[str, float]]:
         given = np.empty(0) if self.by_feature is None else self.by_feature
         order = np.argsort(-np.abs(given), kind="stable")[:limit]
         order = order[given[order] != 0]
         names = self.feature_names
         called = [f"feature {place}" if names is None else names[place] for place in order]
-        return pandas.DataFrame({"feature": called, "contribution": given[order]})
+        return list(zip(called, given[order].tolist(), strict=True))
 
     def labels(self, limit: int = 3) -> pandas.DataFrame:
         """Return, per class, the heat that arrives from its training nodes, and the first of them.
@@ -197,6 +200,9 @@ class Explanation:
         """
         import pandas
 
+        return pandas.DataFrame(self._labels(limit), columns=["class", "heat", "share", "nodes"])
+
+    def _labels(self, limit: int) -> list[tuple[Any, float, float, list[str]]]:
         rows = []
         if self.heat is not None and self.labelled is not None:
             total = max(float(self.heat.sum()), np.finfo(float).tiny)
@@ -207,23 +213,24 @@ class Explanation:
                 heat = float(self.heat[own].sum())
                 nodes = [self.name_of(int(self.labelled[place])) for place in order]
                 rows.append((name, heat, heat / total, nodes))
-        rows.sort(key=lambda row: -row[1])
-        return pandas.DataFrame(rows, columns=["class", "heat", "share", "nodes"])
+        return sorted(rows, key=lambda row: -row[1])
 
     def feature_sentence(self, limit: int = 5) -> str | None:
         """Return the features that mattered most, as a sentence."""
-        found = self.features(limit)
-        if not len(found):
+        words = [f"{name} {given:+.3f}" for name, given in self._features(limit)]
+        if not words:
             return None
-        words = [f"{row['feature']} {row['contribution']:+.3f}" for row in found.to_dict("records")]
         return f"Features that mattered: {', '.join(words)}."
 
     def label_sentence(self) -> str | None:
         """Return which labels' heat arrives, by class, as a sentence."""
-        found = [row for row in self.labels(2).to_dict("records") if row["heat"] > 0]
-        if not found:
+        words = [
+            f"{share:.0%} {name} ({', '.join(nodes)})"
+            for name, heat, share, nodes in self._labels(2)
+            if heat > 0
+        ]
+        if not words:
             return None
-        words = [f"{row['share']:.0%} {row['class']} ({', '.join(row['nodes'])})" for row in found]
         return f"Heat from labelled nodes: {'; '.join(words[:4])}{'; …' if words[4:] else ''}."
 
     def by_hop(self) -> dict[int, float]:

@@ -44,8 +44,8 @@ STRIP = 256  # nodes whose rows of the kernel are computed at once
 PATH_BYTES = 3e8  # that diffused rows of several times may take together
 
 
-class KeptHeat:
-    """Rows of kernels that several diffusions of one graph ask for, the latest of them.
+class KeptRows:
+    """Rows that several candidates ask for, the latest of them; by s, accuracy and nodes.
 
     Together they take at most ``PATH_BYTES``.
     """
@@ -87,7 +87,7 @@ class Diffusion:
         self.self_weight = self_weight
         self.features = scaled_features(graph, scaling)
         self._kernels: dict[tuple[float, float, Auto], HeatKernel] = {}
-        self._kept = KeptHeat()
+        self._kept, self._kept_features = KeptRows(), KeptRows()
 
     def keeping(self, self_weight: float) -> Diffusion:
         """Return the same with another self weight; both have rows of the kernel in common."""
@@ -99,6 +99,7 @@ class Diffusion:
         """Return the same with another scaling; both have rows of the kernel in common."""
         other = copy.copy(self)
         other.scaling, other.features = scaling, scaled_features(self.graph, scaling)
+        other._kept_features = KeptRows()
         return other
 
     def _kernel(self, s: float, tol: float, engine: Auto = ONE_OFF) -> HeatKernel:
@@ -125,6 +126,17 @@ class Diffusion:
         units = self._units(nodes, np.float64)
         heat = np.asarray(self._kernel(s, TOL, engine).apply(units), dtype=np.float64).T
         return beside(units.T, heat / heat.sum(axis=1, keepdims=True), self.self_weight)
+
+    def _brought(self, nodes: NDArray[np.int64], s: float) -> Array:
+        """Return what heat brings ``nodes``, shape (k, f); what was asked for last is kept."""
+        key = s, TOL, nodes.tobytes()
+        kept = self._kept_features[key]
+        if kept is None:
+            width = max(1, int(PATH_BYTES // (8 * self.graph.n)))
+            strips = [nodes[a : a + width] for a in range(0, len(nodes), width)]
+            kept = np.vstack([(self.features.T @ self._means(each, s)).T for each in strips])
+            self._kept_features[key] = kept
+        return kept
 
     def _means(self, nodes: NDArray[np.int64], s: float) -> Array:
         """Return columns of weights that sum to 1, shape (n, k); those of the last calls are kept.
@@ -156,9 +168,7 @@ class Diffusion:
         if s == 0:
             return dense_rows(self.features, nodes)
         if self.features.shape[1] > len(nodes):
-            width = max(1, int(PATH_BYTES // (8 * self.graph.n)))
-            strips = [nodes[a : a + width] for a in range(0, len(nodes), width)]
-            heat = np.vstack([(self.features.T @ self._means(each, s)).T for each in strips])
+            heat = self._brought(nodes, s)
             own = dense_rows(self.features, nodes) if self.self_weight else heat
             return beside(own, heat, self.self_weight)
         block = self.features.toarray() if sp.issparse(self.features) else self.features

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
@@ -241,6 +240,8 @@ def _calibrated(scores: Array, truth: Array) -> Calibrated:
             ]
         )
         return float(total + prior), gradient
+
+    from scipy.optimize import minimize  # a tenth of a second to load
 
     bounds = [(-5.0, 5.0), (-30.0, 30.0)]
     found = minimize(loss, np.array([np.log(2.0), 0.0]), jac=True, method="L-BFGS-B", bounds=bounds)

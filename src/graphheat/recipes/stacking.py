@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from graphheat.calibration.temperature import fit_log_scale
@@ -89,6 +88,8 @@ def stacked_weights(
     >>> bool(w[0] > 1)
     True
     """
+    from scipy.optimize import minimize  # a tenth of a second to load
+
     stacked = np.stack([np.asarray(p, dtype=np.float64) for p in probabilities])
     held = np.isfinite(stacked).all(axis=(0, 2))
     logs = np.log(np.maximum(stacked[:, held], LEAST))

@@ -264,7 +264,7 @@ def check_nodes(arrays: Mapping[str, NDArray[Any]], n: int) -> tuple[Any, ...]:
     """Return the node ids of a file, ``n`` distinct strings or integers, or raise."""
     nodes = unpack_text(arrays["nodes"])
     plain = isinstance(nodes, list) and len(nodes) == n
-    if not plain or not all(isinstance(e, (str, int)) and not isinstance(e, bool) for e in nodes):
+    if not plain or not set(map(type, nodes)) <= {str, int}:
         raise CheckpointError(f"The file is damaged: it must hold {n:,} ids, strings or integers.")
     if len(set(nodes)) != n:
         raise CheckpointError("The file is damaged: its node ids are not distinct.")

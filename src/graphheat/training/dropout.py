@@ -16,13 +16,20 @@ def kept_share(shape: tuple[int, ...], p: float) -> Tensor:
     A random byte decides each element, at a tenth of the cost of torch's dropout; ``p`` is
     therefore rounded to a 256th. Drawn from torch's random state.
     """
-    dropped = min(round(256 * p), 255)
+    dropped = _dropped(p)
     if dropped == 0:
         return torch.ones(shape)
+    return _kept(shape, dropped).to(torch.float32).mul_(256 / (256 - dropped))
+
+
+def _dropped(p: float) -> int:
+    return min(round(256 * p), 255)
+
+
+def _kept(shape: tuple[int, ...], dropped: int) -> Tensor:
     count = torch.Size(shape).numel()
     bits = torch.empty(-(-count // 8), dtype=torch.int64).random_(-(2**63), None)
-    kept = bits.view(torch.uint8)[:count].view(shape) >= dropped
-    return kept.to(torch.float32).mul_(256 / (256 - dropped))
+    return bits.view(torch.uint8)[:count].view(shape) >= dropped
 
 
 def drop_values(x: Tensor | SparseFeatures, p: float) -> Tensor | SparseFeatures:
@@ -31,4 +38,8 @@ def drop_values(x: Tensor | SparseFeatures, p: float) -> Tensor | SparseFeatures
         return x
     if isinstance(x, SparseFeatures):
         return replace(x, values=x.values * kept_share(tuple(x.values.shape), p))
-    return x * kept_share(tuple(x.shape), p)
+    dropped = _dropped(p)
+    if dropped == 0:
+        return x
+    # The numbers of kept_share, in one array less: features are the largest of all.
+    return (x * _kept(tuple(x.shape), dropped)).mul_(256 / (256 - dropped))
