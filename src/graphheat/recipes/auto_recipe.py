@@ -28,16 +28,14 @@ from graphheat.recipes.ensemble_recipe import EnsembleSettings, fit_ensemble
 from graphheat.recipes.folds import FOLDS, Teaching
 from graphheat.recipes.memory_plan import check_fit_memory, network_work, without_networks
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
-from graphheat.recipes.stacking import DEVIATION, judged, stacked_weights
+from graphheat.recipes.stacking import judged, stacked_weights
 from graphheat.runs import Run
 from graphheat.runs.combined_run import LEAST, CombinedRun, Stage
 from graphheat.suitability import warnings_of
 
 # What networks are expected to count for beside linear models, where labels cannot tell: all, but
-# nothing where the linear models prefer hardly any heat, which is what networks agree by; and there
-# labels must say so more clearly.
+# nothing where the linear models prefer hardly any heat, which is what networks agree by.
 EXPECTED, EXPECTED_COLD = 1.0, 0.0
-DEVIATION_COLD = 0.1
 INTERRUPTED = "Interrupted: the answer is that of the stages so far; --resume goes on."
 ALONE = 1.0  # of a stage that there is no other beside
 
@@ -316,8 +314,7 @@ def _weights(
     prior = np.array([expected[run.recipe] for run in runs])
     if prior.sum() == 0:
         prior[-1] = ALONE
-    deviation = DEVIATION_COLD if cold else DEVIATION
-    return stacked_weights(shown, codes, prior / prior.sum(), deviation=deviation)
+    return stacked_weights(shown, codes, prior / prior.sum())
 
 
 def _score(
