@@ -4,6 +4,9 @@ import sys
 import warnings
 from pathlib import Path
 
+from numpydoc.docscrape import NumpyDocString
+from numpydoc.docscrape_sphinx import SphinxDocString
+
 import graphheat
 
 HERE = Path(__file__).resolve().parent
@@ -12,6 +15,18 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from api_pages import write_pages  # noqa: E402
 from inventories import write_inventories  # noqa: E402
+
+# Layers have a section "Shapes", which numpydoc does not know: it comes before the notes.
+NumpyDocString.sections["Shapes"] = []
+_section = SphinxDocString._str_section
+
+
+def _with_shapes(docstring, name):  # type: ignore[no-untyped-def]
+    shapes = _section(docstring, "Shapes") if name == "Notes" else []
+    return shapes + _section(docstring, name)
+
+
+SphinxDocString._str_section = _with_shapes
 
 project = "graphheat"
 author = "The graphheat developers"

@@ -100,10 +100,11 @@ def stem(source: Any, name: str) -> str:
 
 
 def _text(path: Path, delimiter: str | None) -> Table:
-    return parse_text(_unpacked(path), path, delimiter)
+    return parse_text(unpacked_bytes(path), path, delimiter)
 
 
-def _unpacked(path: Path) -> bytes:
+def unpacked_bytes(path: Path) -> bytes:
+    """Return what is in a file, unpacked where it is a .gz or .zst, within the budget."""
     data = read_bytes(path)
     suffix = path.suffix.lower()
     if suffix not in PACKED:
