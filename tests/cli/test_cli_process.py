@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+import graphheat
+
 
 def run(*args, **options):
     return subprocess.run(
@@ -54,6 +56,18 @@ def test_neighbors_loads_no_torch():
         "main(['neighbors', 'karate', '0', '--json'], standalone_mode=False)"
     )
     assert "torch" not in loaded(code)
+
+
+def test_labels_and_reasons_of_a_run_load_nothing_that_they_do_not_need(tmp_path):
+    graph, out = graphheat.datasets.block_model(60, 2, features=4, seed=0), tmp_path / "run"
+    graphheat.write_npz(graph, tmp_path / "graph.npz")
+    assert run("-m", "graphheat", "fit", str(tmp_path / "graph.npz"), "--out", str(out),
+               "--epochs", "2").returncode == 0  # fmt: skip
+    code = (
+        "from graphheat.cli import main\n"
+        f"main(['explain', {str(out)!r}, '7'], standalone_mode=False)"
+    )
+    assert not loaded(code) & {"torch", "numba", "pandas", "matplotlib", "sklearn"}
 
 
 def test_json_is_all_of_standard_output():

@@ -88,3 +88,27 @@ def test_without_features_nothing_is_said_of_them():
     found = graphheat.fit(bare).explainer(bare).explain(40)
     assert found.without_largest is None and "features" not in found.text()
     assert "Heat from labelled nodes: " in found.text()
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_what_is_computed_ahead_for_several_nodes_changes_nothing(recipe):
+    alone, ahead = (fitted(recipe).explainer(GRAPH) for _ in range(2))
+    ahead.look_ahead(np.array([40, 3, 71]))
+    for index in (3, 40, 12):  # the last was not among them
+        for one, other in zip(
+            alone.contributions(index, [1, 0]), ahead.contributions(index, [1, 0]), strict=True
+        ):
+            np.testing.assert_allclose(one, other, atol=1e-5)
+        if recipe != "spreading":
+            np.testing.assert_allclose(
+                alone.by_feature(index, [2]), ahead.by_feature(index, [2]), atol=1e-5
+            )
+
+
+def test_classes_asked_for_together_are_those_asked_for_alone():
+    explainer = fitted("paper").explainer(GRAPH)
+    together, constants = explainer.contributions(40, [0, 1, 2])
+    for code in range(3):
+        given, constant = explainer.contributions(40, [code])
+        np.testing.assert_allclose(given[:, 0], together[:, code], atol=1e-12)
+        assert constant[0] == pytest.approx(constants[code])

@@ -1,5 +1,6 @@
 """What the linear model learns, and what it chooses."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -276,3 +277,20 @@ def test_diffused_rows_agree_by_every_way():
                     diffusion.spread(GRAPH.features, s)[nodes], exact, atol=1e-5
                 )
                 np.testing.assert_allclose(diffusion.weights(nodes, s), mix[nodes], atol=1e-6)
+
+
+def test_scalings_that_share_rows_of_the_kernel_find_what_each_finds_alone():
+    words = sp.csr_array(sp.random_array((GRAPH.n, 400), density=0.05, rng=0))  # more than labels
+    graph = replace(GRAPH, features=words, feature_names=None, schema=None)
+    nodes, times = np.sort(GRAPH.split.train)[:30], np.array([0.0, 1.0, 6.0])
+    first = Diffusion(graph, Scaling.learn(words, "l2"))
+    for kind in ("l2", "tfidf"):
+        scaling = Scaling.learn(words, kind)
+        shared, alone = first.rescaled(scaling), Diffusion(graph, scaling)
+        for one, other in zip(shared.path(nodes, times), alone.path(nodes, times), strict=True):
+            np.testing.assert_array_equal(one, other)
+        for weight in (0.0, 0.3):
+            rows = shared.keeping(weight).rows(nodes, 6.0)
+            np.testing.assert_array_equal(rows, alone.keeping(weight).rows(nodes, 6.0))
+            whole = alone.keeping(weight).spread(alone.features.toarray(), 6.0)[nodes]
+            np.testing.assert_allclose(rows, whole, atol=1e-6)
