@@ -112,8 +112,8 @@ class Diffusion:
 
     def noise(self, tol: float) -> float:
         """Return how far a diffused row may be off, as a length."""
-        squares = (self.features * self.features).sum()
-        return NOISE[tol] * float(np.sqrt(squares / self.graph.n))
+        values = self.features if isinstance(self.features, np.ndarray) else self.features.data
+        return NOISE[tol] * float(np.sqrt(np.vdot(values, values) / self.graph.n))
 
     def spread(self, block: NDArray[Any], s: float) -> Array:
         """Return the diffused columns, shape (n, k)."""
