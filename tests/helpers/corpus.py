@@ -91,7 +91,7 @@ def places(folder):
         options = {"nodes": folder / "table.csv", "features": folder / name}
         found.append(_graph(folder / name, folder / "edges.csv", options))
     found += _archives(folder)
-    return found + _runs(folder) + _stores(folder)
+    return found + _runs(folder) + _stores(folder) + _disk_graphs(folder)
 
 
 def _graph(path, graph, options):
@@ -147,6 +147,55 @@ def _stores(folder):
     write_runs(store.runs(), folder / "runs.csv")
     paths = folder / "runs.sqlite", folder / "runs.csv"
     return [Place(path, partial(read_runs, path)) for path in paths]
+
+
+def _disk_graphs(folder):
+    """Return the files of a graph on disk, each to be damaged by itself.
+
+    Whoever damages an array can also write the header that goes with it, so sizes are told anew.
+    """
+    if not importlib.util.find_spec("duckdb"):
+        return []
+    from graphheat.disk import ingest
+
+    write_csv(FITTED, folder / "disk-edges.csv", folder / "disk-nodes.csv")
+    files = folder / "disk-edges.csv", folder / "disk.graph"
+    graph = ingest(*files, nodes=folder / "disk-nodes.csv", order="near", threads=1)
+    read = partial(_used_disk, graph.path)
+    one = partial(_one_array, graph.path)
+    return [Place(graph.path / "graph.json", read)] + [
+        Place(path, read, (one, partial(_save_array, graph.path)))
+        for path in sorted(graph.path.glob("*.npy"))
+    ]
+
+
+def _used_disk(path):
+    """Do with a graph on disk what any command does."""
+    header = path / "graph.json"
+    kept = header.read_bytes()
+    try:
+        facts = json.loads(kept)["arrays"]
+        for name, each in facts.items():
+            each["bytes"] = (path / f"{name}.npy").stat().st_size
+        header.write_text(json.dumps({**json.loads(kept), "arrays": facts}))
+    except (ValueError, OSError, TypeError, KeyError, AttributeError):
+        pass  # the header is what was damaged
+    try:
+        graph = graphheat.disk.DiskGraph.open(path)
+        graph.describe()
+        graphheat.HeatKernel(graph, 1.0, engine="panel").apply(np.ones(graph.n))
+        graph.subgraph(range(min(graph.n, 5)))
+        return graph.index_of(graph.nodes[0])
+    finally:
+        header.write_bytes(kept)
+
+
+def _one_array(folder, path):
+    return {path.stem: np.load(path)}
+
+
+def _save_array(folder, path, arrays):
+    np.save(path, arrays.get(path.stem, np.empty(0)))
 
 
 def _arrays(path):

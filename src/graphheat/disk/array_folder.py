@@ -13,18 +13,22 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphheat.disk.folder_schema import check_arrays, check_header
 from graphheat.errors import FileFormatError, MissingPathError
+from graphheat.io.archive import reason_of
 from graphheat.io.atomic import replacing
 
 SCHEMA = 1
 KIND = "disk graph"
 HEADER = "graph.json"
 CHUNK = 1 << 24  # bytes that are read at a time
+MOST_HEADER = 200_000_000  # bytes
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,9 @@ class ArrayFolder:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> ArrayFolder:
-        """Read the header, and look at the size of every file; or raise with what is wrong.
+        """Read the header, and look at every file; or raise with what is wrong.
+
+        What is checked, and when: :mod:`graphheat.disk.folder_schema`.
 
         Examples
         --------
@@ -62,10 +68,12 @@ class ArrayFolder:
                 else f"There is no disk graph at {folder}."
             )
         try:
+            if (folder / HEADER).stat().st_size > MOST_HEADER:
+                raise ValueError(f"it has more than {MOST_HEADER:,} bytes")
             header = json.loads((folder / HEADER).read_text(encoding="utf-8"))
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, RecursionError) as error:
             raise FileFormatError(
-                f"{folder / HEADER} cannot be read ({error}). Ingest the graph again."
+                f"{folder / HEADER} cannot be read ({reason_of(error)}). Ingest the graph again."
             ) from error
         if not isinstance(header, dict) or header.get("kind") != KIND:
             raise FileFormatError(f"{folder / HEADER} is not the header of a disk graph.")
@@ -78,6 +86,7 @@ class ArrayFolder:
         arrays = header.get("arrays")
         if not isinstance(arrays, dict):
             raise FileFormatError(f"{folder / HEADER} lists no arrays; it is damaged.")
+        check_header(header, folder)
         for name, facts in arrays.items():
             file = folder / f"{name}.npy"
             if not file.is_file():
@@ -91,7 +100,9 @@ class ArrayFolder:
                     f"{file} has {size:,} bytes where {facts['bytes']:,} were written: it was cut "
                     "short. Copy it again, or ingest the graph again."
                 )
-        return cls(folder, header)
+        opened = cls(folder, header)
+        check_arrays(header, opened.array, folder)
+        return opened
 
     def __contains__(self, name: str) -> bool:
         return name in self.header["arrays"]
@@ -102,9 +113,12 @@ class ArrayFolder:
         if name not in self:
             raise FileFormatError(f"{self.path} has no array {name!r}; it is damaged.")
         try:
-            array: NDArray[Any] = np.load(file, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise FileFormatError(f"{file} cannot be read ({error}).") from error
+            array: NDArray[Any] = np.lib.format.open_memmap(file, mode="r")
+        except (
+            *(OSError, ValueError, TypeError, KeyError, EOFError, OverflowError, MemoryError),
+            *(SyntaxError, RecursionError, TokenError),
+        ) as error:
+            raise FileFormatError(f"{file} cannot be read ({reason_of(error)}).") from error
         return array
 
     def verify(self) -> None:

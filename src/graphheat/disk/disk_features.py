@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphheat.disk.array_folder import ArrayFolder
+from graphheat.disk.folder_schema import check_entries, check_rows, damaged
 
 STRIP_BYTES = 1 << 26  # of rows that are held at once
 
@@ -26,20 +28,33 @@ class DiskFeatures:
     """
 
     def __init__(self, folder: ArrayFolder, count: int) -> None:
-        n = int(folder.header["nodes"])
+        self._folder, n = folder, int(folder.header["nodes"])
         self.shape = n, count
         self.sparse = "feature_ends" in folder
         if self.sparse:
             self._ends = folder.array("feature_ends")
-            self._columns = folder.array("feature_columns")
-            self._values = folder.array("feature_values")
         else:
             self._dense = folder.array("features")
+
+    @cached_property
+    def _columns(self) -> NDArray[np.int32]:
+        columns, path = self._folder.array("feature_columns"), self._folder.path
+        check_rows(path / "feature_columns.npy", columns, self._ends, self.shape[1], path)
+        return columns
+
+    @cached_property
+    def _values(self) -> NDArray[np.float32]:
+        values, path = self._folder.array("feature_values"), self._folder.path
+        check_entries(path / "feature_values.npy", values, positive=False, where=path)
+        return values
 
     def __getitem__(self, rows: Any) -> NDArray[np.float32] | sp.csr_array:
         """Return rows by a slice or by their numbers, shape (k, f), float32, dense or CSR."""
         if not self.sparse:
-            return np.asarray(self._dense[rows], dtype=np.float32)
+            dense = np.asarray(self._dense[rows], dtype=np.float32)
+            if not np.isfinite(dense).all():
+                raise damaged(self._folder.path, "its features are not finite")
+            return dense
         if isinstance(rows, slice):
             first, last, _ = rows.indices(self.shape[0])
             ends = np.asarray(self._ends[first : last + 1])

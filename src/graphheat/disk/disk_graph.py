@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from graphheat.checks import check_indices
 from graphheat.disk.array_folder import ArrayFolder
 from graphheat.disk.disk_features import DiskFeatures
+from graphheat.disk.folder_schema import check_entries, check_rows
 from graphheat.disk.node_ids import NodeIds
 from graphheat.errors import GraphError
 from graphheat.graph import Graph, Split
@@ -73,8 +74,6 @@ class DiskGraph:
         self.notes: tuple[str, ...] = tuple(header["notes"])
         self.titles: tuple[str, ...] | None = None
         self.indptr = folder.array("indptr")
-        self.indices = folder.array("indices")
-        self.weights = folder.array("weights") if "weights" in folder else None
         self.labels = folder.array("labels")
         self.rank = folder.array("rank") if "rank" in folder else None
         self.order = folder.array("order") if "order" in folder else None
@@ -83,22 +82,14 @@ class DiskGraph:
         names = tuple(header["feature_names"])
         self.feature_names = names if len(names) == count and count else None
         self.nodes = NodeIds.of_folder(folder, self.name)
-        self._check_shapes()
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> DiskGraph:
-        """Open a folder that ``ingest`` made; sizes are checked, checksums by :meth:`verify`."""
-        return cls(ArrayFolder.open(path))
+        """Open a folder that ``ingest`` made; its arrays are checked, checksums by :meth:`verify`.
 
-    def _check_shapes(self) -> None:
-        wanted = {"indptr": (self.n + 1,), "indices": (self.nnz,), "labels": (self.n,)}
-        for name, shape in wanted.items():
-            found = getattr(self, name).shape
-            if found != shape:
-                raise GraphError(
-                    f"{self.path}: {name} has shape {found}, and the header says {shape}. Ingest "
-                    "the graph again."
-                )
+        Arrays that grow with edges are checked when they are first asked for, once per process.
+        """
+        return cls(ArrayFolder.open(path))
 
     def __repr__(self) -> str:
         labelled = sum(self._folder.header["label_counts"])
@@ -128,7 +119,7 @@ class DiskGraph:
             nodes=self.n,
             edges=int(header["edges"]),
             self_loops=int(header["self_loops"]),
-            weighted=self.weights is not None,
+            weighted="weights" in self._folder,
             components=int(header["components"]),
             largest_component=int(header["largest_component"]),
             isolated=int(header["isolated"]),
@@ -167,6 +158,22 @@ class DiskGraph:
         return self.nodes.index_of(node)
 
     # ------------------------------------------------------------------ edges
+
+    @cached_property
+    def indices(self) -> NDArray[np.int32]:
+        """The columns of each row's entries, in rising order, shape (nnz,)."""
+        columns = self._folder.array("indices")
+        check_rows(self.path / "indices.npy", columns, self.indptr, self.n, self.path)
+        return columns
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64] | None:
+        """The weights of the entries, shape (nnz,), or None where all are 1."""
+        if "weights" not in self._folder:
+            return None
+        weights = self._folder.array("weights")
+        check_entries(self.path / "weights.npy", weights, positive=True, where=self.path)
+        return weights
 
     @cached_property
     def degrees(self) -> NDArray[np.float64]:

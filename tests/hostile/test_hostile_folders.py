@@ -1,0 +1,115 @@
+"""Folders of disk graphs that were tampered with, their sizes told anew: refused in a sentence."""
+
+import json
+import os
+import shutil
+
+import numpy as np
+import pytest
+from helpers.sentences import refusal
+
+from graphheat.datasets import block_model
+from graphheat.heat import HeatKernel
+from graphheat.io import write_csv
+
+pytest.importorskip("duckdb")
+
+from graphheat.disk import DiskGraph, ingest
+
+GRAPH = block_model(60, 3, features=4, labels_per_class=4, seed=0)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("disk")
+    write_csv(GRAPH, folder / "e.csv", folder / "n.csv")
+    return ingest(folder / "e.csv", folder / "g.graph", nodes=folder / "n.csv", order="near").path
+
+
+@pytest.fixture
+def folder(whole, tmp_path):
+    return shutil.copytree(whole, tmp_path / "g.graph")
+
+
+def used(folder):
+    graph = DiskGraph.open(folder)
+    HeatKernel(graph, 1.0).apply(np.ones(graph.n))
+    return graph.features[:]
+
+
+def altered(folder, name, change):
+    """Change an array, and what the header says of its size."""
+    file = folder / f"{name}.npy"
+    array = np.load(file)
+    np.save(file, change(array))
+    header = json.loads((folder / "graph.json").read_text())
+    header["arrays"][name]["bytes"] = file.stat().st_size
+    (folder / "graph.json").write_text(json.dumps(header))
+
+
+def first(value):
+    def change(array):
+        array.flat[0] = value
+        return array
+
+    return change
+
+
+def test_a_folder_as_it_was_written(folder):
+    assert used(folder).shape == (60, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("indices", first(10**6)), ("indices", first(-1)), ("indices", lambda a: a[::-1]),
+        ("indices", lambda a: a.astype(np.float32)), ("indices", lambda a: a[:-1]),
+        ("indptr", first(1)), ("indptr", lambda a: a[::-1]), ("indptr", lambda a: a.astype(">i8")),
+        ("indptr", lambda a: np.minimum(a, a[-2])), ("labels", first(3)), ("labels", first(-2)),
+        ("split", first(77)), ("components", first(10**6)), ("rank", first(60)),
+        ("rank", lambda a: a[::-1]), ("order", first(-1)), ("id_order", first(60)),
+        ("id_offsets", lambda a: a * 1000), ("features", first(np.nan)),
+        ("features", lambda a: a[:, :3]), ("features", np.asfortranarray),
+    ],
+)  # fmt: skip
+def test_arrays(name, change, folder):
+    altered(folder, name, change)
+    refusal(used, folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"nodes": -1}, {"nodes": 10**12}, {"nodes": "60"}, {"entries": 7}, {"classes": 3},
+        {"classes": [[0]]}, {"label_counts": [1]}, {"features": 10**6}, {"longest_row": 1},
+        {"longest_row": 10**9}, {"notes": 7}, {"name": None}, {"arrays": {}}, {"arrays": []},
+        {"arrays": {"../../etc/passwd": {"bytes": 1, "crc32": 0}}}, {"arrays": {"indptr": 7}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_headers(change, folder):
+    header = json.loads((folder / "graph.json").read_text())
+    (folder / "graph.json").write_text(json.dumps({**header, **change}))
+    refusal(used, folder)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "{", "7", "null", "\x00"])
+def test_headers_that_are_none(text, folder):
+    (folder / "graph.json").write_text(text)
+    refusal(used, folder)
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04" + b"\0" * 40, b"\x93NUMPY\x01\x00v\x00{((("])
+def test_arrays_that_are_none(data, folder):
+    altered(folder, "indices", lambda array: array)
+    header = json.loads((folder / "graph.json").read_text())
+    header["arrays"]["indices"]["bytes"] = len(data)
+    (folder / "graph.json").write_text(json.dumps(header))
+    (folder / "indices.npy").write_bytes(data)
+    refusal(used, folder)
+
+
+def test_an_array_that_is_a_pipe(folder):
+    (folder / "labels.npy").unlink()
+    os.mkfifo(folder / "labels.npy")
+    refusal(used, folder)
