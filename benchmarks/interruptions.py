@@ -271,7 +271,8 @@ def turns(given, rows, source, work):
     past = [row for row in rows if row["what"] == given.what]
     hits, turn, known = sum(row["ending"] == wanted for row in past), len(past), {}
     while hits < given.count:
-        name = list(COMMANDS)[turn % len(COMMANDS)]
+        names = given.commands or list(COMMANDS)
+        name = names[turn % len(names)]
         if name not in known:
             known[name] = undisturbed(name, work, source)
         start(work, source, COMMANDS[name])
@@ -306,6 +307,7 @@ def main():
     parser.add_argument("what", choices=["kills", "full"])
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--commands", nargs="+", metavar="NAME", help="such as 'fit linear'")
     parser.add_argument("--disk", type=Path, help="where commands write; may be filled")
     parser.add_argument("--rows", type=Path, required=True, help="JSON lines: read, and added to")
     given = parser.parse_args()

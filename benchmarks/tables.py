@@ -116,6 +116,9 @@ ABOUT = {
     "neither old nor new, or anything that differs from an undisturbed run or is left over once "
     "the command has been run again (`fit` with `--resume`). *done before*: the command had ended, "
     "or found room enough.",
+    "hostile_cases": "**What an attacker, a careless user and an odd machine tried**: refused "
+    "(exit 2, one sentence, nothing written), failed (exit 1, one sentence) or done; "
+    "*otherwise* would be anything else.",
     "limits": "**Commands under 4 GB** of address space (`ulimit -v`): exit 0 is a result, 1 and 2 "
     "should be a refusal before the work begins; recipes that learn in epochs run for two, so "
     "that the default, which leaves networks out where they would take minutes, has them here.",
