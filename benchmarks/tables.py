@@ -131,6 +131,14 @@ ABOUT = {
     "and after temperature scaling (Guo et al. 2017); *by chance*: what a perfectly "
     "calibrated predictor with the same confidences shows on average.",
     "cold_start": "**Cold start**: a new process, an empty compile cache.",
+    "pyg_layer": "**PyG's GCN on Cora with `HeatConv`** in the place of `GCNConv`: the largest "
+    "difference of logits and gradients from the plain eager network, then a training step, "
+    "compiled by inductor with `fullgraph=True`, beside the same step eager. On one thread what "
+    "compiling costs each call, and inductor's random numbers for dropout, outweigh the gain "
+    "(without dropout the two are level).",
+    "gdc": '**`HeatGDC` beside PyG\'s `GDC(method="heat")`**, whose fast way is not implemented. '
+    "*Edges of one alone*: where the k-th entry of a column and the next are equal, each keeps "
+    "another of them; beside these, six entries of GDC on Citeseer that are below 1e-6.",
 }
 
 

@@ -68,6 +68,7 @@ class HeatOperator:
         self._matrices = matrices  # none for K = 1 and a threshold, and for implicit products
         self._products = products
         self._series = series
+        self._loops: HeatOperator | None = None
         self.nnz = sum(each.nnz for each in (matrices if products is None else [products.operand]))
 
     @property
@@ -126,6 +127,15 @@ class HeatOperator:
             to_s = to_s - (found[-1] * (y - self._products.tensor @ y)).sum().to(s.dtype)
             found.append(self._products.apply(found[-1].contiguous(), series))
         return found, to_s
+
+    def by_loops(self) -> HeatOperator:
+        """Return the operator that uses compiled loops for products of any size, where it can."""
+        if self._products is None:
+            return self
+        if self._loops is None:
+            self._loops = copy.copy(self)
+            self._loops._products = replace(self._products, compiled_work=0.0)
+        return self._loops
 
     def to(self, device: torch.device) -> HeatOperator:
         """Return the operator with its kernel matrices on another device; explicit ones only."""

@@ -58,7 +58,8 @@ def _operator(
     edges = GraphEdges.of(
         edge_index, edge_weight, signal.shape[0], None if sources < 0 else sources, found.symmetrize
     )
-    return found, found._operator(edges, signal.dtype)
+    # Who compiles a model applies it often: loops are worth their start.
+    return found, found._operator(edges, signal.dtype).by_loops()
 
 
 @torch.library.custom_op("graphheat::heat", mutates_args=())
