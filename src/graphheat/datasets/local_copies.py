@@ -144,7 +144,9 @@ def _pyg_parts(path: Path) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
         raise MissingDependencyError(
             "fetch_pyg needs torch: pip install 'graphheat[nn]'."
         ) from error
-    inert = [(_NamedClass, f"torch_geometric.data.data.{name}") for name in ("Data", "BaseData")]
+    inert: list[Any] = [
+        (_NamedClass, f"torch_geometric.data.data.{name}") for name in ("Data", "BaseData")
+    ]
     try:
         with torch.serialization.safe_globals(inert):
             loaded = torch.load(path, map_location="cpu", weights_only=True)
@@ -265,7 +267,7 @@ def _numbers(path: Path, *, integers: bool = True) -> NDArray[Any]:
     data = io.BytesIO(unpacked_bytes(existing_file(path)))
     try:
         frame = pandas.read_csv(data, header=None)
-        return frame.to_numpy(dtype=np.int64 if integers else np.float64)
+        return np.asarray(frame.to_numpy(dtype=np.int64 if integers else np.float64))
     except (ValueError, TypeError, OverflowError) as error:
         raise FileFormatError(f"{path} is no table of numbers: {reason_of(error)}.") from None
 
