@@ -50,8 +50,8 @@ def main() -> None:
         for way in WAYS
     ]
     rows = carry_out("simulated_person", tasks, work, part=arguments.part, out=arguments.out)
-    is_whole = arguments.graphs == GRAPHS and arguments.starts == 10 and arguments.recipe == "auto"
-    report("simulated_person", summary(rows), whole=is_whole)
+    is_whole = arguments.graphs == GRAPHS and arguments.recipe == "auto"
+    report("simulated_person", summary(rows), whole=is_whole and len(rows) == len(tasks) >= 120)
 
 
 def work(task: Task) -> dict[str, Any]:
