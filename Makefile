@@ -68,7 +68,7 @@ chromium:
 # committed, so that nothing else does).
 frontend: $(READY)
 	$(BIN)/python scripts/make_schema.py
-	cd frontend && npm ci --ignore-scripts && npm run check && npm run build
+	cd frontend && npm ci --ignore-scripts && npm run check && npm test && npm run build
 
 # Done once; again only when the dependencies change.
 $(READY): pyproject.toml constraints.txt

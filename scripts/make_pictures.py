@@ -27,6 +27,8 @@ PICTURES = {
     "why": ("#node=2027&s=3.5&eps=1e-4&colour=predicted&tab=why", LAPTOP, "light"),
     "mistakes": ("#s=3.5&eps=1e-4&colour=right&tab=nodes&filter=3-4-test", LAPTOP, "light"),
     "dark": (f"#node=2027&s=3.5&{HEAT}&ball=1", LAPTOP, "dark"),
+    "label": ("#tab=label", LAPTOP, "light"),
+    "label_phone": ("#tab=label", PHONE, "dark"),
     "phone": (f"#node=2027&s=3.5&{HEAT}", PHONE, "light"),
 }
 
@@ -48,9 +50,13 @@ def main() -> None:
                 viewport={"width": width, "height": height}, color_scheme=scheme
             )
             page = context.new_page()
-            page.goto(f"{given.page.resolve().as_uri()}{state or '#'}&draw=webgl")
+            page.set_default_timeout(180_000)
+            page.goto(f"{given.page.resolve().as_uri()}{state}")
             page.wait_for_selector("html[data-ready]")
             page.wait_for_timeout(1000)
+            for _ in range(10 if name.startswith("label") else 0):
+                page.locator("body").press("l")  # the suggested node's actual class
+                page.wait_for_timeout(300)
             picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
             # Paper keeps its colour when the palette is refined towards what there is much of.
             picture = picture.quantize(256, kmeans=3, dither=0)

@@ -5,6 +5,7 @@ import type { Scene } from "./data";
 import { spaced } from "./data";
 import { table } from "./csv";
 import { SPLITS } from "./schema";
+import type { Explanation } from "./server";
 import { Spread, Spreading } from "./spreading";
 import { Storage } from "./storage";
 import { Suggestion, suggest } from "./suggestion";
@@ -50,12 +51,18 @@ export class Labelling {
   private foreign: Foreign | null = null;
   private started = false;
   private shown: Scene | null = null;
-  private timer = 0;
+  private timer = 0; // of the slices in which known labels are spread
+  private looking = false;
+  private turn = 0;
   private readonly listeners: Listener[] = [];
   /** What a server is told. */
   sent: ((change: Change) => void) | null = null;
   classAdded: ((name: string) => void) | null = null;
   classRenamed: ((code: number, name: string) => void) | null = null;
+  /** What a server says about a node's prediction. */
+  explain: ((node: number) => Promise<Explanation | null>) | null = null;
+  /** Nodes that a server suggests, the best first. */
+  hints: { node: number; why: string }[] = [];
 
   constructor(readonly own: Scene) {
     this.storage = new Storage(own.header.fingerprint);
@@ -83,6 +90,7 @@ export class Labelling {
   start(): void {
     if (this.started) return;
     this.started = true;
+    this.listen((what) => what === "labels" && this.report());
     const kept = this.own.header.server ? null : this.storage.read();
     if (kept) this.takeUp(kept);
     this.storage.listen((other) => {
@@ -121,16 +129,19 @@ export class Labelling {
 
   /** Replace every answer by what a server says. */
   replace(classes: string[], answers: [number, Answer][]): void {
-    this.classes = classes;
-    this.spreading.widen(classes.length);
     const wanted = new Map(answers);
     const gone = [...this.answers.entries()].filter(([node]) => !wanted.has(node)).map(([node]) => node);
-    for (const node of gone) this.answers.put(node, null);
-    for (const [node, answer] of answers) {
+    const fresh = answers.filter(([node, answer]) => {
       const now = this.answers.of(node);
-      if (now?.kind !== answer.kind || now.code !== answer.code) this.answers.put(node, answer);
-    }
-    this.respread();
+      return now?.kind !== answer.kind || now.code !== answer.code;
+    });
+    for (const node of gone) this.answers.put(node, null);
+    for (const [node, answer] of fresh) this.answers.put(node, answer);
+    const named = classes.join("\n") !== this.classes.join("\n");
+    this.classes = classes;
+    // What is asked stays, unless somebody else has answered it.
+    if (gone.length || fresh.length) this.respread();
+    else if (this.loaded === 1 && (named || (!this.suggestion && !this.looking))) this.finish(false);
   }
 
   /** Spread what is not spread yet: at once where it is little, otherwise in slices. */
@@ -167,6 +178,13 @@ export class Labelling {
     slice();
   }
 
+  /** A notebook that shows the page in a frame of its own making is told; nobody else is. */
+  private report(): void {
+    if (window.parent === window || location.href !== "about:srcdoc") return;
+    const labels = [...this.answers.entries()].map(([node, { kind, code }]) => [node, code, kind]);
+    window.parent.postMessage({ graphheat: "labels", classes: this.classes, labels }, "*");
+  }
+
   private labels(): [number, number][] {
     return [...this.answers.entries()].filter(([, { kind }]) => kind === "label").map(([node, { code }]) => [node, code]);
   }
@@ -184,13 +202,16 @@ export class Labelling {
       return;
     }
     this.suggestion = null;
+    this.looking = true;
     this.tell();
     // After the labels' effect has been drawn.
-    window.clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => {
+    const turn = ++this.turn;
+    requestAnimationFrame(() => window.setTimeout(() => {
+      if (turn !== this.turn) return; // something else has changed since
+      this.looking = false;
       this.next();
       this.tell("suggestion");
-    }, 0);
+    }, 0));
   }
 
   private tell(what: "labels" | "suggestion" = "labels"): void {
@@ -280,7 +301,8 @@ export class Labelling {
   private next(): Suggestion | null {
     if (this.suggestion === null && this.loaded === 1) {
       const labelled = this.labels().map(([node]) => node);
-      this.suggestion = suggest(this.spreading, this.spread, labelled, (node) => this.answers.of(node) !== null, this.own.n);
+      const hint = this.hints.find(({ node }) => node >= 0 && node < this.own.n && this.answers.of(node) === null);
+      this.suggestion = hint ? { ...hint, fresh: false, classes: [], reach: 0 } : suggest(this.spreading, this.spread, labelled, (node) => this.answers.of(node) !== null, this.own.n);
     }
     return this.suggestion;
   }

@@ -12,6 +12,7 @@ import { knowledge } from "./panels/overview";
 import { WhyPanel } from "./panels/why";
 import { neighbourhoodCsv, saveCsv, savePicture } from "./save";
 import { Search } from "./search";
+import { Server } from "./server";
 import { Stage } from "./stage";
 import { Tab, modesOf } from "./state";
 
@@ -47,6 +48,7 @@ async function start(): Promise<void> {
 
 function build(app: HTMLElement, scene: Scene): void {
   const explorer = new Explorer(scene);
+  const server = scene.header.server ? new Server(explorer.labelling) : null;
   const applyTheme = (): void => {
     document.documentElement.dataset.theme = explorer.theme.dark ? "dark" : "light";
   };
@@ -55,7 +57,7 @@ function build(app: HTMLElement, scene: Scene): void {
   const controls = new Controls(explorer);
   const search = new Search(explorer);
   const csv = (): void => saveCsv(explorer);
-  const labels = new LabelPanel(explorer);
+  const labels = new LabelPanel(explorer, server);
   const live = h("p", { class: "for-readers", "aria-live": "polite" });
   const help = keyboardHelp();
   app.replaceChildren(
@@ -74,6 +76,7 @@ function build(app: HTMLElement, scene: Scene): void {
     if (changed.has("tab")) showTab();
   });
   announce(explorer, live);
+  server?.start();
   shortcuts(explorer, controls, labels, search, help);
   Object.assign(window, {
     graphheat: {

@@ -10,7 +10,7 @@ import { Overlay } from "./views/overlay";
 import { Look, View, ViewEvents, apply } from "./views/view";
 import { WebglView } from "./views/webgl";
 
-const FEW_EDGES = 20_000; // that a plain canvas draws quickly
+const FEW_EDGES = 60_000; // that a plain canvas, which keeps them between colourings, draws quickly
 
 export class Stage {
   readonly element: HTMLElement;

@@ -324,3 +324,11 @@ def test_class_names_that_read_as_missing_are_refused(tmp_path):
     with pytest.raises(GraphError, match="'NA' would be read back as a missing label"):
         write_csv(graph, tmp_path / "e.csv", tmp_path / "n.csv")
     assert not list(tmp_path.iterdir())
+
+
+def test_ids_that_were_marked_for_spreadsheets_are_those_of_the_edges(tmp_path):
+    (tmp_path / "edges.csv").write_text("source,target\n=a,-b\n-b,'+c\n")
+    (tmp_path / "labels.csv").write_text("id,label\n'=a,x\n'-b,\n'+c,y\n")
+    graph = read_csv(tmp_path / "edges.csv", tmp_path / "labels.csv")
+    assert graph.nodes.tolist() == ["=a", "-b", "'+c"]
+    assert graph.labels.tolist() == [0, -1, 1]

@@ -3,10 +3,12 @@
 import { count, h, percent, plural, swatch, words } from "../dom";
 import type { Changed, Explorer } from "../explorer";
 import { saveLabels } from "../save";
+import type { Server } from "../server";
 import { ClassList } from "./class_list";
 import { nounOf } from "./overview";
 import { classChip, nodeButton, otherName } from "./parts";
 import { ProgressCard } from "./progress";
+import { ServerCard } from "./server_card";
 
 const MOST_LINKS = 6;
 const MOST_LISTED = 12;
@@ -24,7 +26,10 @@ export class LabelPanel {
   private readonly saved = h("p", { class: "hint", role: "status" });
   private listed = MOST_LISTED;
 
-  constructor(private readonly explorer: Explorer) {
+  constructor(
+    private readonly explorer: Explorer,
+    server: Server | null,
+  ) {
     const { labelling } = explorer;
     this.classes = new ClassList(explorer);
     this.undoButton = h("button", { type: "button", class: "small", title: "Undo (z)", click: () => this.step("undo") }, "Undo");
@@ -35,6 +40,7 @@ export class LabelPanel {
     } }, "Save labels (CSV)");
     this.element = h("div", { class: "labelling" },
       new ProgressCard(explorer).element,
+      server ? new ServerCard(explorer, server).element : null,
       this.start,
       this.card,
       h("div", { class: "steps" }, this.undoButton, this.redoButton, save),

@@ -26,7 +26,7 @@ export class ProgressCard {
     const score = labelling.score();
     const noun = nounOf(explorer);
     if (score) parts.push(h("h2", {}, `Label ten ${noun}. How far do you get?`));
-    else if (!labelling.answers.labelled) parts.push(h("h2", {}, `Label a few ${noun}, and heat labels the rest`));
+    else if (!labelling.answers.labelled && labelling.loaded === 1) parts.push(h("h2", {}, `Label a few ${noun}, and heat labels the rest`));
     if (labelling.answers.labelled) parts.push(h("p", { class: score ? "hint" : "known" }, knowledge(explorer)));
     else parts.push(h("p", { class: "hint" }, labelling.classes.length
       ? `Take the one suggested, or click any node. Each answer spreads along the edges at once.`

@@ -3,6 +3,7 @@
 import { bar, count, h, percent, plural, swatch, weightText, words } from "../dom";
 import type { Explorer } from "../explorer";
 import { FEATURES, HOPS, NO_SOURCE, SOURCES, SPLITS } from "../schema";
+import type { Explanation } from "../server";
 import { overview } from "./overview";
 import { classChip, nodeButton, nodeCard } from "./parts";
 
@@ -29,7 +30,12 @@ export class WhyPanel {
       return;
     }
     if (explorer.scene.labelled) {
-      this.element.replaceChildren(nodeCard(explorer, node), ...this.ownLabels(node), this.probabilities(node));
+      const said = h("div", {}, ...this.ownLabels(node));
+      this.element.replaceChildren(nodeCard(explorer, node), said, this.probabilities(node));
+      // A model behind a server has reasons of its own; those of heat alone stand until they come.
+      void explorer.labelling.explain?.(node).then((reasons) => {
+        if (reasons && explorer.state.node === node) said.replaceChildren(...this.foreign(reasons));
+      });
       return;
     }
     this.element.replaceChildren(
@@ -71,6 +77,23 @@ export class WhyPanel {
           h("td", { class: "number" }, percent(heat / total, 0)),
           h("td", { class: "bar-cell wide" }, bar(heat / total, explorer.classColours.of(code, theme))))))),
     ];
+  }
+
+  private foreign({ sentences, sources, features }: Explanation): HTMLElement[] {
+    const { explorer } = this;
+    const most = Math.max(1e-9, ...[...sources, ...features].map(([, share]) => Math.abs(share)));
+    const rows = (head: string, names: Node[], shares: number[]): HTMLElement | null => names.length
+      ? h("table", { class: "list" }, h("caption", {}, head), h("tbody", {}, ...names.map((name, k) => h("tr", {},
+          h("th", { scope: "row" }, name), h("td", { class: "number" }, signed(shares[k])),
+          h("td", { class: "bar-cell wide" }, bar(Math.abs(shares[k]) / most, explorer.theme.accent))))))
+      : null;
+    const { n } = explorer.scene;
+    const known = sources.filter(([source]) => source >= 0 && source < n).slice(0, MOST_TRAINING);
+    return [
+      h("div", { class: "story" }, ...sentences.map((sentence) => h("p", {}, words(sentence)))),
+      rows("Nodes that gave most", known.map(([source]) => nodeButton(explorer, source)), known.map(([, share]) => share)),
+      rows("Features that mattered", features.slice(0, FEATURES).map(([name]) => words(name)), features.map(([, share]) => share)),
+    ].filter((part): part is HTMLElement => part !== null);
   }
 
   private verdict(node: number): HTMLElement {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -21,7 +22,7 @@ from graphheat.io.feature_array import is_array, read_feature_array
 from graphheat.io.feature_file import match_features
 from graphheat.io.node_features import encode_nodes
 from graphheat.io.node_table import ID_NAMES, LABEL_NAMES, NodeTable, accounts, read_nodes
-from graphheat.io.spreadsheet import guarded_frame
+from graphheat.io.spreadsheet import guarded_frame, unguarded_ids
 from graphheat.io.table_options import (
     ColumnOptions,
     EdgeColumnOptions,
@@ -53,7 +54,8 @@ def read_csv(
         Without a header the third of exactly three columns is the weight.
     nodes
         A table with a header and one row per node, in the order wanted. Ids without an edge become
-        isolated nodes; an edge to an id that the table lacks is an error.
+        isolated nodes; an edge to an id that the table lacks is an error. An id that was marked for
+        spreadsheets (``'=a``) is the node ``=a`` where the edges name that one alone.
     features
         Features beside the table's columns: another table, matched by id, or ``.npy``, ``.npz`` or
         an array with one row per node, in the order of the node table.
@@ -114,6 +116,8 @@ def read_csv(
         **chosen(EdgeColumnOptions, options),
     )
     known: dict[str, Any] = {}
+    if table is not None:
+        table = replace(table, ids=unguarded_ids(table.ids, frozenset(pairs.ids.tolist())))
     if table is None:
         written = _nodes_of_edges(pairs, features)
     else:

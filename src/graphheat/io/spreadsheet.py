@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from typing import Any
 
 from graphheat.io.written import is_number
@@ -22,6 +23,22 @@ def guarded(cell: Any) -> Any:
     if isinstance(cell, str) and cell.startswith(SIGNS) and not is_number(cell):
         return f"'{cell}"
     return cell
+
+
+def unguarded_ids(ids: Sequence[str], known: Container[str]) -> list[str]:
+    """Return ids as they were before :func:`guarded`, where only so they are known.
+
+    Examples
+    --------
+    >>> unguarded_ids(["'=a", "'b", "'-c"], {"=a", "'-c"})
+    ['=a', "'b", "'-c"]
+    """
+    return [
+        node[1:]
+        if node[:1] == "'" and node[1:] in known and node not in known and guarded(node[1:]) == node
+        else node
+        for node in ids
+    ]
 
 
 def guarded_frame(frame: Any) -> Any:
