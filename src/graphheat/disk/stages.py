@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphheat.errors import FileFormatError, MissingPathError, OutputError
+from graphheat.errors import FileFormatError, MissingPathError, OutputError, WriteError
 from graphheat.io.atomic import replacing
 
 LIST = "stages.json"
@@ -142,10 +142,10 @@ class Stages:
             yield
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise OutputError(self._full()) from error
+                raise WriteError(self._full()) from error
             if isinstance(error, (OutputError, MissingPathError)) or error.errno is None:
                 raise
-            raise OutputError(
+            raise WriteError(
                 f"{self.folder} cannot be written: {error.strerror or error}."
             ) from error
 
@@ -159,7 +159,7 @@ class Stages:
         """Raise where less than ``wanted`` bytes are free."""
         free = shutil.disk_usage(self.folder).free
         if free < wanted:
-            raise OutputError(
+            raise WriteError(
                 f"The ingestion takes about {wanted / 1e9:.1f} GB of disk, and "
                 f"{self.folder.parent} has {free / 1e9:.1f} GB left. Free some room, or name "
                 "another folder."

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from graphheat.errors import GraphHeatError
+from graphheat.errors import GraphHeatError, WriteError
 from graphheat.paper.store import Store
 from graphheat.paper.task import Task, run_task
 from graphheat.progress import Progress
@@ -170,7 +170,10 @@ def _lock_of(path: Path) -> Path:
 def _locked_byte(lock: Path, place: int) -> int | None:
     """Lock a byte of a file and return the open file, or None where another process has it."""
     while True:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise WriteError(f"{lock} cannot be written: {error.strerror}.") from error
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
         except OSError:
