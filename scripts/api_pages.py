@@ -52,7 +52,10 @@ def modules() -> dict[str, str]:
     found = dict(MODULES)
     for module in pkgutil.walk_packages(graphheat.__path__, "graphheat."):
         if module.ispkg and module.name not in found and not module.name.startswith(INTERNAL):
-            package = importlib.import_module(module.name)
+            try:
+                package = importlib.import_module(module.name)
+            except ImportError:  # what it needs is not installed here
+                continue
             if getattr(package, "__all__", None):
                 found[module.name] = (package.__doc__ or module.name).splitlines()[0]
     return found
