@@ -324,6 +324,26 @@ class Graph(GraphReaders):
 
         return extend(self, nodes, edges, **options)
 
+    # ---------------------------------------------------------------- notebooks
+
+    def explore(self, **options: Any) -> Any:
+        """Show the graph in a notebook: heat from any node (needs anywidget).
+
+        ``options`` are those of :class:`graphheat.labeling.widget.GraphWidget`.
+        """
+        from graphheat.labeling.widget import GraphWidget  # a view: it is below the graph
+
+        return GraphWidget(self, **options)
+
+    def label(self, classes: Sequence[str] = (), **options: Any) -> Any:
+        """Label the graph in a notebook (needs anywidget); the widget's ``labels`` arrive here.
+
+        ``options`` are those of :class:`graphheat.labeling.widget.GraphWidget`.
+        """
+        from graphheat.labeling.widget import GraphWidget  # a view: it is below the graph
+
+        return GraphWidget(self, labelling=True, classes=classes, **options)
+
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of edges, features, labels, classes, ids and split: the graph's identity."""
