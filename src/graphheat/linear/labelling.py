@@ -22,7 +22,7 @@ from graphheat.heat.operand import MappedOperand
 from graphheat.heat.series import DOUBLE, SINGLE, HeatSeries, heat_series
 from graphheat.io.atomic import replacing
 from graphheat.linear.diffusion import SELF_LOOPS, beside
-from graphheat.linear.labelling_time import choose_time, longer_times
+from graphheat.linear.labelling_time import alignments, choose_time, longer_times
 from graphheat.linear.linear_run import REACHED
 from graphheat.linear.narrow_model import NarrowModel
 from graphheat.linear.row_diffusion import SPREAD_TOL, ScaledFeatures
@@ -108,12 +108,17 @@ def label_nodes(
         progress=progress,
     )  # fmt: skip
 
-    def logits(rows: Any, e: int) -> NDArray[np.float64]:
+    def diffused(rows: Any, e: int) -> NDArray[Any]:
         found = heat(rows, e)
-        diffused = found[:, :width] / np.maximum(found[:, width : width + 1], 1e-30)
+        mean = found[:, :width] / np.maximum(found[:, width : width + 1], 1e-30)
         if model.self_weight:
-            diffused = beside(model.project(features[rows]), diffused, model.self_weight)
-        return model.logits(diffused.astype(np.float64))
+            mean = beside(model.project(features[rows]), mean, model.self_weight)
+        return np.asarray(mean)
+
+    aligned = alignments(graph.n, len(times), diffused)
+
+    def logits(rows: Any, e: int) -> NDArray[np.float64]:
+        return model.logits(aligned[e](diffused(rows, e)))
 
     best, sharpness, note = choose_time(graph.labels, split, times, logits)
     shape = graph.n, len(graph.classes)
@@ -131,7 +136,8 @@ def label_nodes(
             progress(last, graph.n, "nodes labelled")
     if out is not None:
         probabilities.flush()
-    return Labels(probabilities, reached, model.retimed(times[best], sharpness), note)
+    taken = model.retimed(times[best], sharpness, aligned[best])
+    return Labels(probabilities, reached, taken, note)
 
 
 def series_of(graph: DiskGraph, times: list[float]) -> list[HeatSeries]:

@@ -29,7 +29,7 @@ from graphheat.linear.grid import (
     search_grid,
     sharpness_of,
 )
-from graphheat.linear.labelling_time import choose_time, longer_times
+from graphheat.linear.labelling_time import alignments, choose_time, longer_times
 from graphheat.linear.linear_run import REACHED, LinearRun, LinearSettings
 from graphheat.linear.ridge import Spectrum, one_hot
 from graphheat.linear.row_diffusion import RowDiffusion, is_large, row_diffusions, sampled_rows
@@ -222,8 +222,10 @@ def _fitted_large(
     projected = np.asarray(diffusion.features @ found.weights)
     spread = diffusion.spreads(projected, times)
 
+    aligned = alignments(task.graph.n, len(times), lambda rows, e: spread[e][rows])
+
     def logits(rows: Any, e: int) -> Array:
-        part: Array = (spread[e][rows] + found.bias)[:, task.present]
+        part: Array = (aligned[e](spread[e][rows]) + found.bias)[:, task.present]
         return part
 
     codes = np.full(task.graph.n, -1, dtype=np.int64)
@@ -231,15 +233,17 @@ def _fitted_large(
         task.present, task.graph.labels[task.graph.labels >= 0]
     )
     best, sharpness, note = choose_time(codes, _known(task), times, logits)
+    larger = sharpness * aligned[best].ratio
     chosen = replace(
-        found, s=times[best], weights=found.weights * sharpness, bias=found.bias * sharpness,
-        duals=found.duals * sharpness, left_out=found.left_out * sharpness,
+        found, s=times[best], weights=found.weights * larger,
+        bias=sharpness * (found.bias + aligned[best].offset), duals=found.duals * larger,
+        left_out=found.left_out * sharpness,
     )  # fmt: skip
     told = (
         f"Trained from rows that account for {100 * diffusion.kept.get(found.s, 1.0):.0f} % of "
         f"the heat at s = {found.s:g}."
     )
-    every = (spread[best] + found.bias) * sharpness
+    every = (aligned[best](spread[best]) + found.bias) * sharpness
     return _run(task, search, chosen, every, (*notes, told, *([note] * bool(note))))
 
 

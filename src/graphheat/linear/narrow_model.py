@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphheat.features import Scaling
+from graphheat.linear.labelling_time import Alignment
 from graphheat.linear.linear_fit import ABSENT, Learned
 from graphheat.runs.checkpoint import Arrays, Header, with_prefix
 
@@ -47,8 +48,11 @@ class NarrowModel(Protocol):
     def logits(self, diffused: NDArray[Any]) -> NDArray[Any]:
         """Return the logits of diffused rows, shape (k, c)."""
 
-    def retimed(self, s: float, sharpness: float) -> NarrowModel:
-        """Return the same at another diffusion time, its logits ``sharpness`` times as large."""
+    def retimed(self, s: float, sharpness: float, aligned: Alignment) -> NarrowModel:
+        """Return the same at another time, whose columns ``aligned`` brings to those of this one.
+
+        Its logits are ``sharpness`` times as large.
+        """
 
     def parts(self) -> tuple[Header, Arrays]:
         """Return what a file holds."""
@@ -96,9 +100,10 @@ class LinearModel:
         """Return the columns plus the bias, shape (k, c)."""
         return np.asarray(diffused + self.bias)
 
-    def retimed(self, s: float, sharpness: float) -> LinearModel:
-        """Return the same at another diffusion time, its logits ``sharpness`` times as large."""
-        return replace(self, s=s, weights=self.weights * sharpness, bias=self.bias * sharpness)
+    def retimed(self, s: float, sharpness: float, aligned: Alignment) -> LinearModel:
+        """Return the same at another time, its logits ``sharpness`` times as large."""
+        weights = self.weights * (sharpness * aligned.ratio)
+        return replace(self, s=s, weights=weights, bias=sharpness * (self.bias + aligned.offset))
 
     def parts(self) -> tuple[Header, Arrays]:
         """Return weights, bias and how features are scaled."""
@@ -150,11 +155,12 @@ class SampledModel:
         """Return what the network says, shape (k, c)."""
         return np.asarray(np.maximum(diffused + self.bias, 0.0) @ self.output + self.output_bias)
 
-    def retimed(self, s: float, sharpness: float) -> SampledModel:
-        """Return the same at another diffusion time, its logits ``sharpness`` times as large."""
+    def retimed(self, s: float, sharpness: float, aligned: Alignment) -> SampledModel:
+        """Return the same at another time, its logits ``sharpness`` times as large."""
         return replace(
-            self, s=s, output=self.output * sharpness, output_bias=self.output_bias * sharpness
-        )
+            self, s=s, weights=self.weights * aligned.ratio, bias=self.bias + aligned.offset,
+            output=self.output * sharpness, output_bias=self.output_bias * sharpness,
+        )  # fmt: skip
 
     def parts(self) -> tuple[Header, Arrays]:
         """Return all weights."""
