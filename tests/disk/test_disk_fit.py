@@ -12,7 +12,7 @@ import pytest
 from helpers.command import call
 
 import graphheat
-from graphheat import load_run
+from graphheat import Split, load_run
 from graphheat.disk import DiskGraph
 from graphheat.errors import (
     CheckpointError,
@@ -43,15 +43,75 @@ def test_labels_are_those_of_the_recipe_in_memory(run, memory_graph):
     assert "makes the validation labels most likely" in run.notes[-1]
 
 
-def test_the_sampled_network_learns(disk_graph):
-    pytest.importorskip("torch")
+@pytest.fixture
+def brief_network(monkeypatch):
+    network = pytest.importorskip("graphheat.training.sampled_network")
+    monkeypatch.setattr(network, "EPOCHS", 25)
+    monkeypatch.setattr(network, "UNLABELLED", 100)
+
+
+def test_the_sampled_network_learns(disk_graph, brief_network):
     run = graphheat.fit(disk_graph, "sampled", threads=1, s=2.0)
     assert run.test_accuracy > 0.85
     assert run.settings_dict()["model"] == "sampled"
-    auto = graphheat.fit(disk_graph, threads=1, s=2.0)
-    assert any("labels all nodes" in note for note in auto.notes)
     again = graphheat.fit(disk_graph, "sampled", threads=1, s=2.0)
     assert np.array_equal(run.probabilities, again.probabilities)
+    explanation = run.explainer(disk_graph).explain(disk_graph.nodes[5])
+    total = explanation.constant + explanation.contributions.sum()
+    assert total == pytest.approx(explanation.logit, abs=1e-6)
+
+
+def test_labels_are_spread_as_in_memory(disk_graph, memory_graph):
+    ours = graphheat.fit(disk_graph, "spreading", threads=1)
+    theirs = graphheat.fit(memory_graph, "spreading", s=ours.settings_dict()["s"])
+    same = ours.probabilities.argmax(axis=1) == theirs.probabilities.argmax(axis=1)
+    assert same.mean() > 0.97
+    explanation = ours.explainer(disk_graph).explain(disk_graph.nodes[5])
+    assert explanation.training.all()
+    with pytest.raises(ParameterError, match="has no setting 'l2'"):
+        graphheat.fit(disk_graph, "spreading", l2=1.0)
+
+
+@pytest.mark.parametrize("validated", [True, False])
+def test_auto_weighs_its_stages(disk_graph, brief_network, monkeypatch, tmp_path, validated):
+    graph = DiskGraph.open(disk_graph.path)
+    if not validated:
+        parts = {**graph.split.parts, "val": np.empty(0, dtype=np.int64)}
+        monkeypatch.setattr(graph, "split", Split(graph.n, parts))
+    path = tmp_path / FILENAME
+    run = graphheat.fit(graph, threads=1, s=2.0, checkpoint=path)
+    chosen = run.settings_dict()
+    assert chosen["model"] == "combined"
+    assert chosen["judged_by"] == ("validation" if validated else "out-of-fold")
+    assert run.test_accuracy > 0.9
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["probabilities.npy", FILENAME]
+    again: Any = load_run(tmp_path)
+    assert again.settings_dict() == chosen
+    explanation = again.explainer(graph).explain(graph.nodes[5])
+    total = explanation.constant + explanation.contributions.sum()
+    assert total == pytest.approx(explanation.logit, abs=1e-6)
+
+
+def test_an_interrupted_auto_goes_on_with_its_stage(disk_graph, brief_network, tmp_path):
+    from graphheat.recipes import disk_fit
+
+    whole = graphheat.fit(disk_graph, threads=1, s=2.0)
+    honest = disk_fit._train
+    path = tmp_path / FILENAME
+    with pytest.MonkeyPatch.context() as patch:
+
+        def dying(*given):
+            if given[3] == "sampled":
+                raise KeyboardInterrupt
+            return honest(*given)
+
+        patch.setattr(disk_fit, "_train", dying)
+        with pytest.raises(KeyboardInterrupt):
+            graphheat.fit(disk_graph, threads=1, s=2.0, checkpoint=path)
+        patch.setattr(disk_fit, "_train", honest)
+        patch.setattr(disk_fit, "spread_nodes", None)  # done already
+        resumed = graphheat.fit(disk_graph, threads=1, s=2.0, checkpoint=path, resume=True)
+    assert np.array_equal(resumed.probabilities, whole.probabilities)
 
 
 def test_a_run_is_kept_and_predictions_stream(run, disk_graph, tables, tmp_path):

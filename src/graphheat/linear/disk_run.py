@@ -15,7 +15,7 @@ from graphheat.disk.array_folder import new_array
 from graphheat.errors import CheckpointError, MissingDependencyError, ParameterError
 from graphheat.graph.split import CODES, Split
 from graphheat.io.atomic import check_writable, replacing
-from graphheat.linear.narrow_model import NarrowModel, model_from, model_parts
+from graphheat.linear.disk_model import DiskModel, described, model_from, model_parts
 from graphheat.progress import Progress
 from graphheat.runs import Run
 from graphheat.runs.checkpoint import Arrays, Header
@@ -41,7 +41,7 @@ class DiskRun(Run, kind="disk"):
         The file that ``probabilities`` are mapped from; None: they are in memory.
     """
 
-    model: NarrowModel
+    model: DiskModel
     graph: DiskGraph
     kept: float = 1.0
     stored: str | None = None
@@ -64,12 +64,8 @@ class DiskRun(Run, kind="disk"):
 
     def settings_dict(self) -> dict[str, Any]:
         """Return what was chosen, and what was asked for."""
-        header, _ = self.model.parts()
-        chosen = {name: value for name, value in header.items() if not isinstance(value, dict)}
         return {
-            **chosen,
-            "model": self.model.kind,
-            "scaling": self.model.scaling.kind,
+            **described(self.model),
             "heat_kept": round(self.kept, 4),
             "asked": self.settings.as_dict(),
         }

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from graphheat.heat.operand import MappedOperand
 from graphheat.heat.series import DOUBLE, SINGLE, HeatSeries, heat_series
 from graphheat.io.atomic import replacing
 from graphheat.linear.diffusion import SELF_LOOPS, beside
+from graphheat.linear.disk_model import SpreadingModel
 from graphheat.linear.labelling_time import alignments, choose_time, longer_times
 from graphheat.linear.linear_run import REACHED
 from graphheat.linear.narrow_model import NarrowModel
@@ -29,6 +31,7 @@ from graphheat.linear.row_diffusion import SPREAD_TOL, ScaledFeatures
 from graphheat.memory import available_memory
 from graphheat.progress import Progress
 
+PROBABILITIES = "probabilities.npy"
 ROOM = 0.6  # of the memory that is left, which panels may take
 
 
@@ -53,7 +56,7 @@ class Labels(NamedTuple):
 
     probabilities: NDArray[np.float32]
     reached: NDArray[np.bool_]
-    model: NarrowModel
+    model: NarrowModel | SpreadingModel
     note: str
 
 
@@ -64,6 +67,7 @@ def label_nodes(
     *,
     longer: bool = True,
     out: Path | None = None,
+    name: str = PROBABILITIES,
     threads: int = 1,
     progress: Progress | None = None,
     diffuse: Any = None,
@@ -81,6 +85,8 @@ def label_nodes(
     out
         Folder for what grows with nodes: probabilities are then mapped, and panels kept as they
         finish, so that a killed labelling goes on. None: all in memory.
+    name
+        The file of the probabilities there.
     diffuse
         What diffuses columns, as :func:`in_panels` does; default: that.
 
@@ -121,12 +127,7 @@ def label_nodes(
         return model.logits(aligned[e](diffused(rows, e)))
 
     best, sharpness, note = choose_time(graph.labels, split, times, logits)
-    shape = graph.n, len(graph.classes)
-    probabilities: Any = (
-        np.empty(shape, dtype=np.float32)
-        if out is None
-        else new_array(out / "probabilities.npy", shape, np.float32)
-    )
+    probabilities = new_probabilities(graph, out, name)
     reached = np.empty(graph.n, dtype=np.bool_)
     for first, last in features.strips():
         rows = slice(first, last)
@@ -138,6 +139,14 @@ def label_nodes(
         probabilities.flush()
     taken = model.retimed(times[best], sharpness, aligned[best])
     return Labels(probabilities, reached, taken, note)
+
+
+def new_probabilities(graph: DiskGraph, out: Path | None, name: str) -> Any:
+    """Return an array for the probabilities of all nodes, mapped where there is a folder."""
+    shape = graph.n, len(graph.classes)
+    if out is None:
+        return np.empty(shape, dtype=np.float32)
+    return new_array(out / name, shape, np.float32)
 
 
 def series_of(graph: DiskGraph, times: list[float]) -> list[HeatSeries]:
@@ -161,7 +170,7 @@ def in_panels(
 
     One panel stays where it is. Several are written to ``heat.npy`` in ``out`` as they finish.
     """
-    operand = MappedOperand(graph, self_loops=SELF_LOOPS)
+    operand = operand_of(graph)
     dtype = series[0].dtype
     links = links_of(operand, dtype)
     tiles = kept_tiles(operand, links, threads)
@@ -196,6 +205,16 @@ def in_panels(
                 with replacing(notes) as aside:
                     aside.write_text(json.dumps(done))
     return lambda rows, e: kept[e, rows]
+
+
+_OPERANDS: WeakKeyDictionary[DiskGraph, MappedOperand] = WeakKeyDictionary()
+
+
+def operand_of(graph: DiskGraph) -> MappedOperand:
+    """Return the operand that stages of a fit share, and with it the order of its entries."""
+    if graph not in _OPERANDS:
+        _OPERANDS[graph] = MappedOperand(graph, self_loops=SELF_LOOPS)
+    return _OPERANDS[graph]
 
 
 def _filled(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphheat.features import Scaling
 from graphheat.linear.labelling_time import Alignment
 from graphheat.linear.linear_fit import ABSENT, Learned
-from graphheat.runs.checkpoint import Arrays, Header, with_prefix
+from graphheat.runs.checkpoint import Arrays, Header
 
 
 class NarrowModel(Protocol):
@@ -172,20 +172,3 @@ class SampledModel:
     def from_parts(cls, header: Header, arrays: Arrays, scaling: Scaling) -> SampledModel:
         """Undo :meth:`parts`."""
         return cls(header["s"], header["self_weight"], scaling, **arrays)
-
-
-def model_parts(model: NarrowModel) -> tuple[Header, Arrays]:
-    """Return header and arrays of a model, by its kind."""
-    header, arrays = model.parts()
-    whole = {f"model/{name}": array for name, array in arrays.items()}
-    whole |= {f"input/{name}": array for name, array in model.scaling.arrays().items()}
-    return {"kind": model.kind, "scaling": model.scaling.kind, **header}, whole
-
-
-def model_from(header: Header, arrays: Arrays) -> NarrowModel:
-    """Undo :func:`model_parts`."""
-    scaling = Scaling.from_arrays(header["scaling"], with_prefix(arrays, "input/"))
-    own = with_prefix(arrays, "model/")
-    if header["kind"] == SampledModel.kind:
-        return SampledModel.from_parts(header, own, scaling)
-    return LinearModel.from_parts(header, own, scaling)

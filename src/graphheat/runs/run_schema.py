@@ -169,9 +169,6 @@ OWN_HEADER: Mapping[str, Mapping[str, Rule]] = {
         "kept": TIME,
         "model": MAPPING,
         "model.kind": TEXT,
-        "model.scaling": TEXT,
-        "model.s": TIME,
-        "model.self_weight": TIME,
     },
     "combined": {
         "combined": MAPPING,
@@ -209,11 +206,30 @@ OWN_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
     "disk": {
         "train": ArrayRule("iu", "m", 0),
         "reached_bits": ArrayRule("u", "r", needed=False),
-        "model/weights": ArrayRule("f", "fk"),
-        "model/bias": ArrayRule("f", "k"),
-        "model/output": ArrayRule("f", "kc", needed=False),
-        "model/output_bias": ArrayRule("f", "c", needed=False),
     },
+}
+# Of models of runs on disk, by their kind; "combined" holds several of the others.
+_NARROW: Mapping[str, Rule] = {"scaling": TEXT, "s": TIME, "self_weight": TIME}
+DISK_HEADERS: Mapping[str, Mapping[str, Rule]] = {
+    "linear": {**_NARROW, "l2": TIME},
+    "sampled": _NARROW,
+    "spreading": {"s": TIME, "sharpness": TIME},
+    "combined": {
+        "models": (lambda value: isinstance(value, list) and len(value) > 0, "a list"),
+        "accuracies": (lambda value: isinstance(value, list), "a list"),
+        "judged_by": TEXT,
+    },
+}
+DISK_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
+    "linear": {"weights": ArrayRule("f", "fc"), "bias": ArrayRule("f", "c")},
+    "sampled": {
+        "weights": ArrayRule("f", "fk"),
+        "bias": ArrayRule("f", "k"),
+        "output": ArrayRule("f", "kc"),
+        "output_bias": ArrayRule("f", "c"),
+    },
+    "spreading": {"floor": ArrayRule("f", "c", 0.0)},
+    "combined": {"weights": ArrayRule("f", "w", 0.0)},
 }
 ON_DISK = ("disk",)  # kinds whose nodes, labels and probabilities are files of their own
 
@@ -239,6 +255,7 @@ def check_run_file(
         elif each.needed:
             raise CheckpointError(f"{where} is damaged: it lacks {name!r}.")
     if kind in ON_DISK:
+        _check_disk_model(header["model"], arrays, "model/", sizes["c"], where)
         return
     if len(arrays["labels"]) and arrays["labels"].max() >= sizes["c"]:
         raise CheckpointError(f"{where} is damaged: a label is beyond its {sizes['c']} classes.")
@@ -249,6 +266,34 @@ def check_run_file(
         raise CheckpointError(f"{where} is damaged: probabilities of a node do not sum to 1.")
     if kind == "combined" and len(arrays["weights"]) != len(header["combined"]["parts"]):
         raise CheckpointError(f"{where} is damaged: its parts and weights differ in number.")
+
+
+def _check_disk_model(
+    model: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    prefix: str,
+    c: int,
+    where: object,
+) -> None:
+    """Check the model of a run on disk, and those that it combines."""
+    kind = model.get("kind")
+    if kind not in DISK_HEADERS:
+        raise CheckpointError(f"{where} is damaged: there is no model of the kind {kind!r}.")
+    for name, rule in DISK_HEADERS[kind].items():
+        _check_entry(model, name, rule, where, needed=True)
+    sizes = {"c": c}
+    for name, each in DISK_ARRAYS[kind].items():
+        if prefix + name not in arrays:
+            raise CheckpointError(f"{where} is damaged: it lacks {prefix + name!r}.")
+        _check_array(prefix + name, arrays[prefix + name], each, sizes, where)
+    if kind != "combined":
+        return
+    if not len(model["models"]) == len(model["accuracies"]) == sizes["w"]:
+        raise CheckpointError(f"{where} is damaged: its models and weights differ in number.")
+    for number, part in enumerate(model["models"]):
+        if not isinstance(part, Mapping) or part.get("kind") == "combined":
+            raise CheckpointError(f"{where} is damaged: model {number} is none.")
+        _check_disk_model(part, arrays, f"{prefix}part/{number}/model/", c, where)
 
 
 def _check_sets(arrays: Mapping[str, NDArray[Any]], c: int, where: object) -> None:

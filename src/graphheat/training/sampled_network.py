@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -33,6 +33,7 @@ TOP = 64  # entries of a row
 UNLABELLED = 1000  # nodes that consistency is asked of
 MOST_TRAINING, MOST_VALIDATION = 5000, 1000
 HIDDEN, EPOCHS, PATIENCE = 64, 200, 40
+FOLDS = 3
 LEARNING_RATE, WEIGHT_DECAY = 0.01, 5e-4
 DROP_NODES, DROP_HIDDEN = 0.5, 0.5
 TEMPERATURE, CONSISTENCY, WARM_UP = 0.5, 1.0, 50
@@ -44,6 +45,10 @@ class _Rows:
 
     places: Tensor
     weights: Tensor
+
+    def some(self, chosen: Tensor) -> _Rows:
+        """Return those at some positions."""
+        return _Rows(self.places[chosen], self.weights[chosen])
 
     def of(self, columns: Tensor, keep: Tensor | None = None) -> Tensor:
         """Return the sums of columns over the rows, shape (k, h)."""
@@ -67,6 +72,23 @@ class _Network(nn.Module):
         return logits
 
 
+class Sampled(NamedTuple):
+    """A network, and what networks that had not seen them said of training labels.
+
+    Attributes
+    ----------
+    model
+        The network, as it labels all nodes.
+    train, left_out
+        Training nodes in rising order, 5,000 at most, and the logits that each has from a network
+        without its fold, shape (m, c); empty where there are validation labels, which judge better.
+    """
+
+    model: SampledModel
+    train: NDArray[np.int64]
+    left_out: NDArray[np.float64]
+
+
 def train_sampled(
     graph: Graph | DiskGraph,
     split: Split,
@@ -74,13 +96,14 @@ def train_sampled(
     *,
     seed: int = 0,
     threads: int | None = None,
-) -> SampledModel:
+) -> Sampled:
     """Train a network from rows, with the diffusion time and scaling that a linear model chose.
 
     Notes
     -----
     *Cost*: some seconds, by how many labels there are. *Deterministic*: for a seed; the caller's
-    random state is left alone. Epochs end when validation labels have not gained for 40.
+    random state is left alone. Epochs end when validation labels have not gained for 40; without
+    any there are 200, and three more networks, each without a third of the labels.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -93,49 +116,34 @@ def _trained(
     linear: NarrowModel,
     random: np.random.Generator,
     threads: int | None,
-) -> SampledModel:
+) -> Sampled:
     train, val = (
         _some(split.train, MOST_TRAINING, random),
         _some(split.val, MOST_VALIDATION, random),
     )
     free = random.integers(0, graph.n, 2 * UNLABELLED)
-    free = np.setdiff1d(free, split.train)[:UNLABELLED]
+    free = random.permutation(np.setdiff1d(free, split.train))[:UNLABELLED]
     features, (taught, judged, sampled) = _gather(graph, linear, (train, val, free), threads)
     codes, val_codes = (
         torch.as_tensor(np.asarray(graph.labels[nodes], dtype=np.int64)) for nodes in (train, val)
     )
-    network = _Network(features.shape[1], len(graph.classes))
-    optimizer = torch.optim.Adam(network.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
-    best, least, waited = copy.deepcopy(network.state_dict()), float("inf"), 0
-    for epoch in range(EPOCHS):
-        network.train()
-        optimizer.zero_grad()
-        views = [_kept(len(features)) for _ in range(2)]
-        losses = [
-            functional.cross_entropy(network(features, taught, keep), codes) for keep in views
-        ]
-        share = CONSISTENCY * min(1.0, epoch / WARM_UP)
-        loss = torch.stack(losses).mean() + share * _consistency(network, features, sampled, views)
-        loss.backward()
-        optimizer.step()
-        if not len(val):
-            continue
-        network.eval()
-        with torch.no_grad():
-            now = float(functional.cross_entropy(network(features, judged, None), val_codes))
-        if now < least:
-            best, least, waited = copy.deepcopy(network.state_dict()), now, 0
-        else:
-            waited += 1
-            if waited >= PATIENCE:
-                break
-    if len(val):
-        network.load_state_dict(best)
+    lesson = _Lesson(features, sampled, judged, val_codes, len(graph.classes))
+    network = lesson.learned(taught, codes)
+    left_out = np.empty((0, len(graph.classes)))
+    if not len(val) and len(train) >= 2 * FOLDS:
+        left_out = np.empty((len(train), len(graph.classes)))
+        folds = random.permutation(len(train)) % FOLDS
+        for fold in range(FOLDS):
+            kept, held = (torch.as_tensor(np.flatnonzero(own)) for own in
+                          (folds != fold, folds == fold))  # fmt: skip
+            other = lesson.learned(taught.some(kept), codes[kept])
+            with torch.no_grad():
+                left_out[held] = other(features, taught.some(held), None).numpy()
 
     def plain(tensor: Tensor) -> NDArray[np.float64]:
         return tensor.detach().numpy().astype(np.float64)
 
-    return SampledModel(
+    model = SampledModel(
         linear.s,
         linear.self_weight,
         linear.scaling,
@@ -144,6 +152,55 @@ def _trained(
         np.ascontiguousarray(plain(network.last.weight).T),
         plain(network.last.bias),
     )
+    return Sampled(model, train, left_out)
+
+
+@dataclass(frozen=True)
+class _Lesson:
+    """What networks on one graph share: features that were read, rows of nodes without labels."""
+
+    features: Tensor
+    sampled: _Rows
+    judged: _Rows
+    val_codes: Tensor
+    classes: int
+
+    def learned(self, taught: _Rows, codes: Tensor) -> _Network:
+        """Return a network trained by labelled rows, and stopped by those that judge."""
+        features, judges = self.features, len(self.val_codes) > 0
+        network = _Network(features.shape[1], self.classes)
+        optimizer = torch.optim.Adam(
+            network.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY
+        )
+        best, least, waited = copy.deepcopy(network.state_dict()), float("inf"), 0
+        for epoch in range(EPOCHS):
+            network.train()
+            optimizer.zero_grad()
+            views = [_kept(len(features)) for _ in range(2)]
+            losses = [
+                functional.cross_entropy(network(features, taught, keep), codes) for keep in views
+            ]
+            share = CONSISTENCY * min(1.0, epoch / WARM_UP)
+            apart = _consistency(network, features, self.sampled, views)
+            loss = torch.stack(losses).mean() + share * apart
+            loss.backward()
+            optimizer.step()
+            if not judges:
+                continue
+            network.eval()
+            with torch.no_grad():
+                said = network(features, self.judged, None)
+                now = float(functional.cross_entropy(said, self.val_codes))
+            if now < least:
+                best, least, waited = copy.deepcopy(network.state_dict()), now, 0
+            else:
+                waited += 1
+                if waited >= PATIENCE:
+                    break
+        if judges:
+            network.load_state_dict(best)
+        network.eval()
+        return network
 
 
 def _kept(count: int) -> Tensor:
