@@ -315,3 +315,30 @@ def test_s_is_that_of_a_layer_and_of_half_the_linear_model():
 def test_wrong_settings_are_named(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         fit(GRAPH, **wrong)
+
+
+@pytest.mark.parametrize("validated", [True, False])
+def test_a_very_large_graph_has_a_network_trained_from_rows(monkeypatch, tmp_path, validated):
+    network = pytest.importorskip("graphheat.training.sampled_network")
+    monkeypatch.setattr(network, "EPOCHS", 25)
+    monkeypatch.setattr(network, "UNLABELLED", 100)
+    monkeypatch.setattr("graphheat.recipes.memory_plan.HEAVY", 0.0)
+    graph = graphheat.datasets.block_model(600, 3, homophily=0.8, seed=0)
+    if not validated:
+        parts = {name: graph.split.parts[name] for name in ("train", "test")}
+        graph = graph.with_split(**parts)
+    run = graphheat.fit(graph, s=2.0)
+    assert "sampled" in {stage.name for stage in run.stages}
+    assert any("trained from rows of the kernel" in note for note in run.notes)
+    part = next(each for each in run.parts if each.recipe == "sampled")
+    assert np.allclose(part.probabilities_on(graph), part.probabilities, atol=2e-2)
+    run.save(tmp_path / "run.safetensors")
+    again = graphheat.load_run(tmp_path / "run.safetensors")
+    assert np.array_equal(again.probabilities, run.probabilities)
+    explainer = part.explainer(graph)
+    found = explainer.explain(graph.nodes[3])
+    assert found.constant + found.contributions.sum() == pytest.approx(found.logit, abs=1e-3)
+    assert explainer.without(graph.nodes[3], graph.nodes[3]).logits.shape == (3,)
+    assert again.explainer(graph).explain(graph.nodes[3]).probability == pytest.approx(
+        run.probabilities[3].max(), abs=1e-6
+    )

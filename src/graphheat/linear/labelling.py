@@ -15,7 +15,7 @@ from scipy.special import softmax
 
 from graphheat.disk import DiskGraph
 from graphheat.disk.array_folder import new_array
-from graphheat.graph.split import Split
+from graphheat.graph import Graph, Split
 from graphheat.heat.engines.panel.links import Links, links_of
 from graphheat.heat.engines.panel.panel import Panel, kept_tiles, widest
 from graphheat.heat.engines.panel.tiles import Tiles
@@ -61,7 +61,7 @@ class Labels(NamedTuple):
 
 
 def label_nodes(
-    graph: DiskGraph,
+    graph: Graph | DiskGraph,
     model: NarrowModel,
     split: Split,
     *,
@@ -141,7 +141,7 @@ def label_nodes(
     return Labels(probabilities, reached, taken, note)
 
 
-def new_probabilities(graph: DiskGraph, out: Path | None, name: str) -> Any:
+def new_probabilities(graph: Graph | DiskGraph, out: Path | None, name: str) -> Any:
     """Return an array for the probabilities of all nodes, mapped where there is a folder."""
     shape = graph.n, len(graph.classes)
     if out is None:
@@ -149,9 +149,14 @@ def new_probabilities(graph: DiskGraph, out: Path | None, name: str) -> Any:
     return new_array(out / name, shape, np.float32)
 
 
-def series_of(graph: DiskGraph, times: list[float]) -> list[HeatSeries]:
+def series_of(graph: Graph | DiskGraph, times: list[float]) -> list[HeatSeries]:
     """Return the series of several times, in the precision that all of them can have."""
-    made = [heat_series(t, SPREAD_TOL, graph.longest_row + 1) for t in times]
+    longest = (
+        graph.longest_row
+        if isinstance(graph, DiskGraph)
+        else int(np.diff(graph.adjacency.indptr).max(initial=0))
+    )
+    made = [heat_series(t, SPREAD_TOL, longest + 1) for t in times]
     single = all(each.dtype == SINGLE or each.order == 0 for each in made)
     return [replace(each, dtype=SINGLE if single else DOUBLE) for each in made]
 

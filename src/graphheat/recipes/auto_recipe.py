@@ -16,6 +16,7 @@ from graphheat.checks import check_flag, check_number
 from graphheat.graph import Graph
 from graphheat.linear import grid, spreading
 from graphheat.linear.averaged import COLD, fit_averaged
+from graphheat.linear.linear_run import LinearRun
 from graphheat.linear.spreading import (
     SpreadingRun,
     SpreadingSettings,
@@ -28,6 +29,7 @@ from graphheat.recipes.ensemble_recipe import EnsembleSettings, fit_ensemble
 from graphheat.recipes.folds import FOLDS, Teaching
 from graphheat.recipes.memory_plan import check_fit_memory, network_work, without_networks
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
+from graphheat.recipes.sampled_fit import fit_sampled
 from graphheat.recipes.stacking import judged, stacked_weights
 from graphheat.runs import Run
 from graphheat.runs.combined_run import LEAST, CombinedRun, Stage
@@ -36,6 +38,7 @@ from graphheat.suitability import warnings_of
 # What networks are expected to count for beside linear models, where labels cannot tell: all, but
 # nothing where the linear models prefer hardly any heat, which is what networks agree by.
 EXPECTED, EXPECTED_COLD = 1.0, 0.0
+SAMPLED, SAMPLED_COLD = 0.5, 0.25  # the same of a network that was trained from rows
 INTERRUPTED = "Interrupted: the answer is that of the stages so far; --resume goes on."
 ALONE = 1.0  # of a stage that there is no other beside
 
@@ -206,9 +209,18 @@ class _Answer:
         heavy = network_work(self.graph, network) > memory_plan.HEAVY
         if self.settings.networks is None and heavy:
             self.notes.append(
-                "The graph is too large for networks in the time that people wait: pass "
-                "networks=True (--set networks=yes) to have them trained all the same."
+                "The graph is too large for networks on all of it in the time that people wait: "
+                "one is trained from rows of the kernel. Pass networks=True (--set networks=yes) "
+                "to have the others trained all the same."
             )
+            part = linear.parts[int(np.argmax(linear.weights))]
+            assert isinstance(part, LinearRun)
+            self._add(
+                fit_sampled(
+                    self.graph, self.split, part, seed=self.seed, threads=self.prepared.threads,
+                    progress=self.progress,
+                )
+            )  # fmt: skip
             return
         budget = self.settings.budget
         teaching = Teaching.by(
@@ -310,7 +322,11 @@ def _weights(
     of = {run.recipe: run for run in runs}
     cold = "linear" in of and (of["linear"].diffusion_time or 0.0) <= COLD
     networks = EXPECTED_COLD if cold else EXPECTED
-    expected = {"spreading": 0.0, "linear": 1.0 - networks, "ensemble": networks}
+    if "sampled" in of:
+        networks = SAMPLED_COLD if cold else SAMPLED
+    expected = {
+        "spreading": 0.0, "linear": 1.0 - networks, "ensemble": networks, "sampled": networks
+    }  # fmt: skip
     prior = np.array([expected[run.recipe] for run in runs])
     if prior.sum() == 0:
         prior[-1] = ALONE

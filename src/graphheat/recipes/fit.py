@@ -38,8 +38,8 @@ def fit(
     ----------
     graph
         With labels and, for most recipes, features; its split says which labels train, validate,
-        calibrate and test. A graph on disk takes ``"auto"``, ``"linear"`` and ``"sampled"``: see
-        :func:`graphheat.recipes.disk_fit.fit_on_disk`.
+        calibrate and test. A graph on disk takes ``"auto"``, ``"spreading"``, ``"linear"`` and
+        ``"sampled"``: see :func:`graphheat.recipes.disk_fit.fit_on_disk`.
     recipe
         ``"auto"``: label spreading, linear models and networks in turn, weighed by labels that they
         have not seen. ``"spreading"``, ``"linear"``, ``"ensemble"``: its stages alone.

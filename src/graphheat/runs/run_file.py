@@ -32,6 +32,7 @@ KINDS: dict[str, str | type[Run]] = {
     "spreading": "graphheat.linear.spreading:SpreadingRun",
     "label_sets": "graphheat.linear.label_sets_run:LabelSetsRun",
     "combined": "graphheat.runs.combined_run:CombinedRun",
+    "sampled": "graphheat.linear.sampled_run:SampledRun",
     "disk": "graphheat.linear.disk_run:DiskRun",
     "baseline": "graphheat.baselines.baseline_run:BaselineRun",
 }

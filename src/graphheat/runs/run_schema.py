@@ -163,6 +163,12 @@ OWN_HEADER: Mapping[str, Mapping[str, Rule]] = {
         "label_sets.self_weight": TIME,
         "label_sets.scaling": (lambda value: value is None or _is_text(value), "a string"),
     },
+    "sampled": {
+        "sampled": MAPPING,
+        "sampled.s": TIME,
+        "sampled.self_weight": TIME,
+        "sampled.scaling": TEXT,
+    },
     "disk": {
         "graph": TEXT,
         "stored": TEXT,
@@ -203,6 +209,12 @@ OWN_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
     },
     "combined": {"weights": ArrayRule("f", "w", 0.0)},
     "baseline": {},
+    "sampled": {
+        "model/weights": ArrayRule("f", "fk"),
+        "model/bias": ArrayRule("f", "k"),
+        "model/output": ArrayRule("f", "kc"),
+        "model/output_bias": ArrayRule("f", "c"),
+    },
     "disk": {
         "train": ArrayRule("iu", "m", 0),
         "reached_bits": ArrayRule("u", "r", needed=False),
@@ -276,7 +288,7 @@ def _check_disk_model(
     where: object,
 ) -> None:
     """Check the model of a run on disk, and those that it combines."""
-    kind = model.get("kind")
+    kind = str(model.get("kind"))
     if kind not in DISK_HEADERS:
         raise CheckpointError(f"{where} is damaged: there is no model of the kind {kind!r}.")
     for name, rule in DISK_HEADERS[kind].items():
