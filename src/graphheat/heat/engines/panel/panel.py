@@ -13,6 +13,7 @@ Billion-Node Graphs, IEEE TPDS 2017.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -68,6 +69,7 @@ class Panel:
         self._size = links.n * self.width
         # Columns wait for their turn where the first sum will be.
         self._totals = np.zeros((self.groups, series * self._size), dtype=dtype)
+        self._local = threading.local()
 
     def fill(self, first: int, last: int, values: NDArray[Any]) -> None:
         """Put columns into the rows first … last, shape (last − first, columns)."""
@@ -122,10 +124,11 @@ class Panel:
 
         def tiled(rows: tuple[int, int]) -> None:
             assert tiles is not None
-            sums = np.empty((rows[1] - rows[0]) * width, self.dtype)
+            if not hasattr(self._local, "sums"):  # once per thread: new pages cost as a tile does
+                self._local.sums = np.empty(tiles.rows * width, self.dtype)
             loops.tiled_step(
                 *rows, width, links, tiles.sources, tiles.targets, tiles.weights, scale, now,
-                after, totals, taken, sums,
+                after, totals, taken, self._local.sums,
             )  # fmt: skip
 
         return row_by_row if tiles is None else tiled
@@ -198,7 +201,7 @@ class PanelEngine(ColumnEngine):
         links = links_of(operand, dtype)
         tiles = kept_tiles(operand, links, threads)
         results = [np.empty((n if rows is None else len(rows), c), block.dtype) for _ in series]
-        most = widest(n, dtype, len(series)) if tiles is None else tiles.row_bytes // dtype.itemsize
+        most = widest(n, dtype, len(series))
         for a in range(0, c, most):
             columns = slice(a, min(a + most, c))
             panel = Panel(links, columns.stop - a, dtype, len(series), tiles)
