@@ -109,7 +109,8 @@ def label_nodes(
         return block[:, part]
 
     times = [model.s, *(t for t in longer_times(model.s) if longer)]
-    heat: Heat = (diffuse or in_panels)(
+    how: Any = diffuse or in_panels
+    heat: Heat = how(
         graph, columns, width + 2, series_of(graph, times), out=out, threads=threads,
         progress=progress,
     )  # fmt: skip

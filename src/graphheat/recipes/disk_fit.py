@@ -19,7 +19,7 @@ from graphheat.checks import check_choice, check_seed
 from graphheat.disk import DiskGraph
 from graphheat.errors import OutputError, ParameterError
 from graphheat.graph.split import Split
-from graphheat.linear.disk_model import CombinedModel
+from graphheat.linear.disk_model import CombinedModel, DiskModel
 from graphheat.linear.disk_run import DiskRun
 from graphheat.linear.disk_spreading import spread_nodes
 from graphheat.linear.labelling import PROBABILITIES, Labels, label_nodes, new_probabilities
@@ -140,7 +140,9 @@ def fit_on_disk(
         None if cluster is None else cluster.diffuse, alone=len(names) == 1, began=began,
     )  # fmt: skip
     stages = [fitting.stage(name) for name in names]
-    labels, model, more = stages[0].labels, stages[0].labels.model, ()
+    labels = stages[0].labels
+    model: DiskModel = labels.model
+    more: tuple[str, ...] = ()
     if len(stages) > 1:
         labels, model, more = _together(graph, split, stages, files.folder)
     own = tuple(dict.fromkeys(note for stage in stages for note in stage.notes))
@@ -213,7 +215,7 @@ class _Fitting:
         }  # fmt: skip
         if name == "spreading":
             found = spread_nodes(self.graph, self.split, self.settings.s, seed=self.seed, **how)
-            notes = (found.labels.note,) if found.labels.note else ()
+            notes: tuple[str, ...] = (found.labels.note,) if found.labels.note else ()
             stage = Stage(name, found.labels, 1.0, notes, found.train, found.left_out)
         else:
             trained = self._trained(name)
@@ -276,9 +278,9 @@ def _together(
     """Weigh the stages, and write what they say together."""
     by, shown, codes = _judged(graph, split, stages)
     weights = stacked_weights(shown, codes, _expected(stages)) if by else _expected(stages)
-    accuracies = tuple(
-        float((p.argmax(axis=1) == codes).mean()) if by else None for p in shown or stages
-    )
+    accuracies: tuple[float | None, ...] = (None,) * len(stages)
+    if by:
+        accuracies = tuple(float((p.argmax(axis=1) == codes).mean()) for p in shown)
     held = [k for k in range(len(stages)) if weights[k] > 0]
     parts = [stages[k].labels.probabilities for k in held]
     probabilities = new_probabilities(graph, out, PROBABILITIES)
