@@ -71,9 +71,9 @@ ABOUT = {
     "per class for validation; p of a paired t-test. One choice was made on it: with l1 scaling "
     "the first run (split 0) had 67.9 %, whereupon bag-of-words features are l2-scaled wherever no "
     "search was made.",
-    "label_kills": "**Labels survive**: the label server killed at 50 random moments while a script "
-    "labels, and two tabs with 500 labels each at once: labels that were acknowledged and are not in "
-    "the journal, that are there twice, or that nobody sent so.",
+    "label_kills": "**Labels survive**: the label server killed at 50 random moments while a "
+    "script labels, and two tabs with 500 labels each at once: labels that were acknowledged and "
+    "are not in the journal, that are there twice, or that nobody sent so.",
     "simulated_person": "**What to label next**: accuracy of the default on nodes that nobody was "
     "asked about, when a person rightly answers what is suggested, random nodes, or those of which "
     "the linear recipe is least sure.",
