@@ -14,12 +14,14 @@ from graphheat.errors import MissingDependencyError
 if TYPE_CHECKING:
     from graphheat import datasets
     from graphheat import disk as disk
+    from graphheat import filters as filters
     from graphheat.errors import GraphHeatError
     from graphheat.estimators.classifier import GraphHeatClassifier
     from graphheat.estimators.heat_diffusion import HeatDiffusion
     from graphheat.estimators.heat_regressor import HeatRegressor
     from graphheat.estimators.label_spreading import HeatLabelSpreading
     from graphheat.estimators.node_folds import NodeFolds, labelled_nodes
+    from graphheat.filters import FilterBank, GraphFilter
     from graphheat.graph import Graph
     from graphheat.heat import HeatKernel, neighborhood
     from graphheat.heat.engines.cluster.cluster import cluster
@@ -46,7 +48,9 @@ __version__ = "0.1.0"
 _HOME = {
     "Comparison": "recipes.comparison",
     "Evaluation": "recipes.evaluation",
+    "FilterBank": "filters",
     "Graph": "graph",
+    "GraphFilter": "filters",
     "GraphHeat": "nn",
     "GraphHeatClassifier": "estimators.classifier",
     "GraphHeatError": "errors",
@@ -81,7 +85,9 @@ _HOME = {
 __all__ = [
     "Comparison",
     "Evaluation",
+    "FilterBank",
     "Graph",
+    "GraphFilter",
     "GraphHeat",
     "GraphHeatClassifier",
     "GraphHeatError",
@@ -99,6 +105,7 @@ __all__ = [
     "datasets",
     "disk",
     "evaluate",
+    "filters",
     "fit",
     "labelled_nodes",
     "load_run",
@@ -117,7 +124,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in ("datasets", "disk"):
+    if name in ("datasets", "disk", "filters"):
         return import_module(f"graphheat.{name}")
     if name in _HOME:
         try:

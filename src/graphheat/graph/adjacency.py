@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from graphheat.checks import check_choice, check_count
 from graphheat.errors import GraphError
 from graphheat.graph.feature_matrix import dense
+from graphheat.graph.matrix_like import matrix_of
 from graphheat.graph.sparse_structure import check_structure
 from graphheat.memory import NODE_BYTES, available_memory
 
@@ -157,6 +158,19 @@ def validate(
     """
     check_choice(symmetrize, "symmetrize", "a graph", (None, "max"))
     check_choice(self_loops, "self_loops", "a graph", ("keep", "drop"))
+    matrix = canonical(adjacency)
+    if self_loops == "drop":
+        matrix = without_diagonal(matrix)
+    if symmetrize == "max":
+        matrix = sp.csr_array(matrix.maximum(matrix.T))
+    else:
+        _check_symmetry(matrix, advice)
+    return sorted_rows(matrix)
+
+
+def canonical(adjacency: Any) -> sp.csr_array:
+    """Return a copy of ``adjacency``, shape (n, n), by every rule but that of symmetry."""
+    adjacency = matrix_of(adjacency)
     given: Any = adjacency if sp.issparse(adjacency) else dense(adjacency, "adjacency")
     if given.ndim != 2 or given.dtype.kind not in "biuf":
         raise GraphError(
@@ -175,14 +189,13 @@ def validate(
     matrix.sum_duplicates()
     _check_weights(matrix)
     matrix.eliminate_zeros()
-    if self_loops == "drop":
-        matrix = without_diagonal(matrix)
-    if symmetrize == "max":
-        matrix = sp.csr_array(matrix.maximum(matrix.T))
-    else:
-        _check_symmetry(matrix, advice)
+    return matrix
+
+
+def sorted_rows(matrix: sp.csr_array) -> sp.csr_array:
+    """Return ``matrix`` with columns ascending, and int32 indices when they fit."""
     matrix.sort_indices()
-    index_type = np.int32 if max(matrix.nnz, rows) < 2**31 else np.int64
+    index_type = np.int32 if max(matrix.nnz, matrix.shape[0]) < 2**31 else np.int64
     return sp.csr_array(
         (
             matrix.data,

@@ -6,9 +6,8 @@ import math
 import os
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,14 +26,13 @@ from graphheat.disk import DiskGraph
 from graphheat.errors import KernelMemoryError, ParameterError
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import validate
-from graphheat.heat.assembly import threshold
-from graphheat.heat.engines import ONE_OFF, Chooser, Engine, Request, chooser_of, strips
+from graphheat.heat.engines import Chooser, Engine, Request, chooser_of
+from graphheat.heat.entry_plan import Planned, lacking_room, plan_matrix
 from graphheat.heat.laplacian import Isolated
 from graphheat.heat.operand import MappedOperand, Operand
 from graphheat.heat.plan import Plan
+from graphheat.heat.products import products
 from graphheat.heat.series import HeatSeries, heat_series
-from graphheat.heat.signals import as_columns, dense
-from graphheat.memory import available_memory
 from graphheat.progress import Progress
 from graphheat.progress_bar import showing
 
@@ -125,7 +123,7 @@ class HeatKernel:
             )
         )
         self._entry_series: dict[float, HeatSeries] = {}
-        self._planned: dict[float, _Planned] = {}
+        self._planned: dict[float, Planned] = {}
 
     @property
     def n(self) -> int:
@@ -204,26 +202,7 @@ class HeatKernel:
     def _diffuse(
         self, X: Any, series: Sequence[HeatSeries], rows: NDArray[np.int64] | None = None
     ) -> NDArray[Any]:
-        columns, shape = as_columns(X, self.n)
-        # A float64 signal stays one: in float32 its large values would be infinite, its small 0.
-        single = all(part == np.float32 for part in (columns.dtype, *(e.dtype for e in series)))
-        dtype = np.dtype(np.float32 if single else np.float64)
-        request = Request("signals", tuple(series), columns.shape[1], partial=rows is not None)
-        engine = self._chooser.choose(self._operand, request).engine
-        height = self.n if rows is None else len(rows)
-
-        def part(strip: slice) -> NDArray[Any]:
-            block = dense(columns[:, strip], dtype)
-            parts = engine.apply(self._operand, block, series, rows=rows, threads=self._workers)
-            return np.asarray(parts)
-
-        if 0 < columns.shape[1] <= engine.width:
-            return part(slice(None)).reshape(len(series), height, *shape[1:])
-        out = np.empty((len(series), height, columns.shape[1]), dtype=dtype)
-        for a in range(0, columns.shape[1], engine.width):
-            strip = slice(a, min(a + engine.width, columns.shape[1]))
-            out[:, :, strip] = part(strip)
-        return out.reshape(len(series), height, *shape[1:])
+        return products(self._operand, self._chooser, X, series, rows, threads=self._workers)
 
     def as_linear_operator(self) -> LinearOperator:
         """Return a view for ``scipy.sparse.linalg``; products are :meth:`apply`'s, in float64.
@@ -266,8 +245,8 @@ class HeatKernel:
         """
         eps = check_eps(eps, "HeatKernel.matrix")
         engine, series, plan = self._plan(eps)
-        room = available_memory()
-        if room is not None and plan.memory > room:
+        room = lacking_room(plan)
+        if room is not None:
             raise KernelMemoryError(
                 f"The matrix of e^{{-sL}} would not fit in memory ({room / 1e9:.2f} GB free): "
                 f"{plan}. Raise eps, lower s, or use products without a matrix "
@@ -302,7 +281,7 @@ class HeatKernel:
 
     # ------------------------------------------------------------------ inside
 
-    def _plan(self, eps: float) -> _Planned:
+    def _plan(self, eps: float) -> Planned:
         if self._operand.mapped:
             raise KernelMemoryError(
                 "The matrix of e^{-sL} of a graph on disk is not made: it has far more entries "
@@ -313,40 +292,9 @@ class HeatKernel:
             self._planned[eps] = self._make_plan(eps)
         return self._planned[eps]
 
-    def _make_plan(self, eps: float) -> _Planned:
+    def _make_plan(self, eps: float) -> Planned:
         series = self._series_to(self.tol if eps == 0 else min(self.tol, eps / 10))
-        request = Request("matrix", (series,), self.n)
-        engine, why = self._chooser.choose(self._operand, request)
-        computed = engine.entry_series(self._operand, series)
-        cost = engine.cost(
-            self._operand, replace(request, series=(computed,)), threads=self._workers
-        )
-        entries = self._count_entries(engine, series, eps)
-        # The halves in parts and joined, their mirror image, and the sum of both.
-        result = entries * (computed.dtype.itemsize + (4 if entries < 2**31 else 8))
-        plan = Plan(
-            engine=engine.name,
-            why=why,
-            order=computed.order,
-            dtype=str(computed.dtype),
-            error_bound=computed.error_bound,
-            entries=entries,
-            memory=int(2.5 * result) + cost.memory,
-            work=cost.work,
-        )
-        return _Planned(engine, series, plan)
-
-    def _count_entries(self, engine: Engine, series: HeatSeries, eps: float) -> int:
-        """Estimate the entries of at least ``eps`` from those of a few columns."""
-        if not engine.samples:
-            engine = ONE_OFF.choose(self._operand, Request("signals", (series,), self.n)).engine
-        computed = engine.entry_series(self._operand, series)
-        sample, kept = self._operand.sample(series.order), 0
-        for strip in strips.of(sample):
-            units = strips.unit_columns(self.n, strip, computed.dtype)
-            heat = engine.apply(self._operand, units, [computed])[0]
-            kept += int(threshold(heat, eps).sum())
-        return min(self.n**2, int(kept / len(sample) * self.n))
+        return plan_matrix(self._operand, self._chooser, series, eps, threads=self._workers)
 
     @cached_property
     def _series(self) -> HeatSeries:
@@ -373,11 +321,3 @@ class HeatKernel:
     @property
     def _workers(self) -> int:
         return self.threads or os.cpu_count() or 1
-
-
-class _Planned(NamedTuple):
-    """What ``matrix`` goes by."""
-
-    engine: Engine
-    series: HeatSeries
-    plan: Plan

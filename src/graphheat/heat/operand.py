@@ -152,15 +152,16 @@ class MappedOperand(Operand):
         isolated: Isolated = "paper",
         laplacian: Laplacian | None = None,
     ) -> None:
-        if laplacian is not None:
-            self_loops, isolated = laplacian.self_loops, laplacian.isolated
-            self.laplacian = laplacian
+        if laplacian is None:
+            laplacian = Laplacian("normalized", self_loops, isolated)
+        self_loops, isolated = laplacian.self_loops, laplacian.isolated
+        self.laplacian = laplacian
         self.graph, self.adjacency = graph, None
         self.self_loops, self.isolated = self_loops, isolated
         self.n, self.nnz = graph.n, graph.nnz + (graph.n if self_loops else 0)
         self.longest_row = graph.longest_row + (1 if self_loops else 0)
         self._kept = {}
-        if laplacian is not None and not laplacian.divided:
+        if not laplacian.divided:
             # Loops are counted, and then once more, where D − A has none: no less of a bound.
             own = graph.degrees + (self_loops if laplacian.sign < 0 else 0.0)
             bound = largest_eigenvalue(
