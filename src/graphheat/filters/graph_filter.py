@@ -22,11 +22,12 @@ from graphheat.filters.spectral_graph import SpectralGraph
 from graphheat.filters.trace import Trace, estimate_trace
 from graphheat.heat.assembly import threshold
 from graphheat.heat.engines import Chooser, Engine, Request, strips
-from graphheat.heat.entry_plan import Planned, lacking_room, plan_matrix
+from graphheat.heat.entry_plan import Planned, plan_matrix
 from graphheat.heat.laplacian import Isolated, LaplacianKind
 from graphheat.heat.operand import Operand
 from graphheat.heat.plan import Plan
 from graphheat.heat.series import ChebyshevSeries, HeatSeries, heat_series
+from graphheat.memory import available_memory
 
 
 class GraphFilter:
@@ -274,8 +275,8 @@ class GraphFilter:
         if self._weights is not None or place.roots is not None or place.complex_:
             return self.rows(np.arange(self.n), eps)
         planned = self._planned(eps)
-        room = lacking_room(planned.plan)
-        if room is not None:
+        room = available_memory()
+        if room is not None and planned.plan.memory > room:
             raise KernelMemoryError(
                 f"The matrix f(L) would not fit in memory ({room / 1e9:.2f} GB free): "
                 f"{planned.plan}. Raise eps, or use products (GraphFilter.apply)."

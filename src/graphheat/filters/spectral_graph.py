@@ -17,11 +17,14 @@ from graphheat.errors import ParameterError
 from graphheat.filters.direction import Symmetrization, magnetic_operand, symmetrized
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import validate
-from graphheat.heat.engines import Chooser, Engine, chooser_of
+from graphheat.heat.engines import Auto, Chooser, Engine, chooser_of
 from graphheat.heat.laplacian import Isolated, Laplacian, LaplacianKind
 from graphheat.heat.operand import MappedOperand, Operand
 from graphheat.heat.products import products
 from graphheat.heat.series import ChebyshevSeries
+
+# Filters are applied more than once, or are several: compiled code pays from less work on.
+AUTO = Auto(signals=1e6)
 
 
 class SpectralGraph:
@@ -57,7 +60,7 @@ class SpectralGraph:
         check_choice(isolated, "isolated", owner, ("paper", "keep"))
         loops = check_number(self_loops, "self_loops", owner, 0.0, math.inf)
         self.laplacian = Laplacian(laplacian, loops, isolated)
-        self.chooser = chooser_of(engine, owner)
+        self.chooser = AUTO if engine == "auto" else chooser_of(engine, owner)
         self.threads = None if threads is None else check_count(threads, "threads", owner)
         self.complex_ = symmetrize == "magnetic"
         degrees: Any = None

@@ -10,7 +10,6 @@ from graphheat.heat.engines import ONE_OFF, Chooser, Engine, Request, strips
 from graphheat.heat.operand import Operand
 from graphheat.heat.plan import Plan
 from graphheat.heat.series import ChebyshevSeries
-from graphheat.memory import available_memory
 
 
 class Planned(NamedTuple):
@@ -43,12 +42,6 @@ def plan_matrix(
         work=cost.work,
     )
     return Planned(engine, series, plan)
-
-
-def lacking_room(plan: Plan) -> int | None:
-    """Return the bytes that are free where they are fewer than the plan takes; None: they do."""
-    room = available_memory()
-    return room if room is not None and plan.memory > room else None
 
 
 def _count_entries(operand: Operand, engine: Engine, series: ChebyshevSeries, eps: float) -> int:

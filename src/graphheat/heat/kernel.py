@@ -27,12 +27,13 @@ from graphheat.errors import KernelMemoryError, ParameterError
 from graphheat.graph import Graph
 from graphheat.graph.adjacency import validate
 from graphheat.heat.engines import Chooser, Engine, Request, chooser_of
-from graphheat.heat.entry_plan import Planned, lacking_room, plan_matrix
+from graphheat.heat.entry_plan import Planned, plan_matrix
 from graphheat.heat.laplacian import Isolated
 from graphheat.heat.operand import MappedOperand, Operand
 from graphheat.heat.plan import Plan
 from graphheat.heat.products import products
 from graphheat.heat.series import HeatSeries, heat_series
+from graphheat.memory import available_memory
 from graphheat.progress import Progress
 from graphheat.progress_bar import showing
 
@@ -245,8 +246,8 @@ class HeatKernel:
         """
         eps = check_eps(eps, "HeatKernel.matrix")
         engine, series, plan = self._plan(eps)
-        room = lacking_room(plan)
-        if room is not None:
+        room = available_memory()
+        if room is not None and plan.memory > room:
             raise KernelMemoryError(
                 f"The matrix of e^{{-sL}} would not fit in memory ({room / 1e9:.2f} GB free): "
                 f"{plan}. Raise eps, lower s, or use products without a matrix "
