@@ -23,6 +23,8 @@ from graphheat.heat.operand import MappedOperand, Operand
 from graphheat.heat.products import products
 from graphheat.heat.series import ChebyshevSeries
 
+ADVICE = "Pass symmetrize='sum', 'max', 'coupling', 'cocitation' or 'magnetic'."
+
 # Filters are applied more than once, or are several: compiled code pays from less work on.
 AUTO = Auto(signals=1e6)
 
@@ -75,7 +77,7 @@ class SpectralGraph:
         else:
             given = graph.adjacency if isinstance(graph, Graph) else graph
             if symmetrize is None:
-                matrix = given if isinstance(graph, Graph) else validate(given)
+                matrix = given if isinstance(graph, Graph) else validate(given, advice=ADVICE)
             else:
                 matrix = symmetrized(given, symmetrize)
             self.operand = (
