@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,10 +90,10 @@ def rows_for(name: str, columns: int, rounds: int) -> list[dict[str, Any]]:
             except ParameterError:  # float64's proven limit; the errors stand beside each other
                 break
         ways: dict[str, Callable[[], Any]] = {
-            "graphheat": lambda ours=ours: ours @ X,
-            "PyGSP": lambda by=by_pygsp, order=order: by(order),
-            "graphheat, as near as PyGSP 30": lambda as_near=as_near: as_near @ X,
-            "PyGSP 30": lambda by=by_pygsp: by(30),
+            "graphheat": partial(ours.apply, X),
+            "PyGSP": partial(by_pygsp, order),
+            "graphheat, as near as PyGSP 30": partial(as_near.apply, X),
+            "PyGSP 30": partial(by_pygsp, 30),
         }
         errors = {
             "PyGSP": largest_error(by_pygsp(order), exact, X),
@@ -101,7 +102,7 @@ def rows_for(name: str, columns: int, rounds: int) -> list[dict[str, Any]]:
         }
         if case == "heat":
             M = sp.csr_matrix(-S * L)
-            ways["expm_multiply"] = lambda M=M: expm_multiply(M, X, traceA=float(M.trace()))
+            ways["expm_multiply"] = partial(expm_multiply, M, X)
             errors["expm_multiply"] = largest_error(expm_multiply(M, X), exact, X)
         if case == "pagerank":
             system = sp.csr_array(sp.eye_array(n) + (1 - ALPHA) / ALPHA * L)
@@ -121,7 +122,7 @@ def rows_for(name: str, columns: int, rounds: int) -> list[dict[str, Any]]:
                     [model.fit_predict(plain, weights={k: 1}) for k in range(columns)]
                 )
 
-            ways["graphheat, distributions"] = lambda walk=walk, units=units: walk.T @ units
+            ways["graphheat, distributions"] = partial(walk.T.apply, units)
             ways["scikit-network"] = by_network
             sure = GraphFilter(A, f, laplacian="random_walk", isolated="keep", tol=1e-8).T @ units
             errors["scikit-network"] = float(np.abs(by_network() - sure).sum(axis=0).max())
