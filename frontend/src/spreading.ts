@@ -16,6 +16,7 @@ import { sharpnessOf } from "./sharpness";
 export const TIMES = [1, 3, 10, 30, 100];
 const DEFAULT = 2; // the place of s = 10, where no class has two labels to choose by
 const TOLERANCE = 5e-8; // of the series, half of the library's 1e-7, as there
+const TIE = 1e-9; // losses that differ by less are the same
 const TRACE = 1e-4; // ε, as a share of what a label's own heat is on average
 const MOST_CHOOSING = 256; // labels that choose s and γ
 const SERIES = TIMES.map((s) => coefficients(s, TOLERANCE));
@@ -153,17 +154,20 @@ export class Spreading {
       return prior.map((share) => TRACE * own * share);
     });
     const judges = chooser.filter((each) => counts[each.code] > 1);
-    let [time, sharpness, least] = [DEFAULT, 1, Infinity];
+    let [time, sharpness] = [DEFAULT, 1];
     if (judges.length) {
       const codes = judges.map((each) => each.code);
-      TIMES.forEach((_, t) => {
+      const tried = TIMES.map((_, t) => {
         const scores = new Float64Array(judges.length * classes);
         judges.forEach((each, k) => {
           for (let c = 0; c < classes; c++) scores[k * classes + c] = Math.log(Math.max(each.others[t][c], 0) + floors[t][c]);
         });
-        const found = sharpnessOf(scores, codes, classes);
-        if (found.loss < least) [time, sharpness, least] = [t, found.factor, found.loss];
+        return sharpnessOf(scores, codes, classes);
       });
+      const least = Math.min(...tried.map(({ loss }) => loss));
+      const away = (t: number): number => Math.abs(TIMES[t] - TIMES[DEFAULT]);
+      time = tried.reduce((best, { loss }, t) => (loss <= least + TIE && (best < 0 || away(t) < away(best)) ? t : best), -1);
+      sharpness = tried[time].factor;
     }
     const probabilities = new Float64Array(n * classes);
     const reached = new Uint8Array(n);

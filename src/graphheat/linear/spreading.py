@@ -43,6 +43,7 @@ Array = NDArray[np.float64]
 
 TIMES = (1.0, 3.0, 10.0, 30.0, 100.0)
 DEFAULT_S = 10.0  # where no class has two labels to choose by
+TIE = 1e-9  # mean cross-entropies that differ by less are the same
 SELF_LOOPS = 1.0
 TOL = 1e-7
 TRACE = 1e-4  # ε, as a share of what a label's own heat is on average
@@ -236,7 +237,10 @@ def fit_spreading(
             sharpness_of(np.log(heat[choosable] + floor), codes[tried][choosable])
             for heat, floor in zip(left_out, floors, strict=True)
         ]
-        chosen = int(np.argmin([loss for _, loss in scored]))
+        losses = np.array([loss for _, loss in scored])
+        # Two labels of one class tell no times apart: rounding shall not decide, here or in a page.
+        tied = losses <= losses.min() + TIE
+        chosen = int(np.argmin(np.where(tied, np.abs(times - DEFAULT_S), np.inf)))
         sharpness = scored[chosen][0]
     else:
         chosen = int(np.argmin(np.abs(times - DEFAULT_S)))
