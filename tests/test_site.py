@@ -167,3 +167,15 @@ def test_a_ratio_that_grew_by_a_fifth_is_a_regression(monkeypatch):
     kept = pandas.DataFrame({"what": ["a"] * 3 + ["b"], "ratio": [1.0, 1.1, 5.0, 2.0]})
     rows = ratios.judged({"a": 1.4, "b": 2.3, "c": 1.0}, kept)
     assert [row[""] for row in rows] == ["REGRESSION", "ok", "new"]
+
+
+def test_every_document_is_in_the_sites_contents():
+    documents = {path.stem: path.read_text(encoding="utf-8") for path in ROOT.glob("docs/*.md")}
+    listed = {
+        line.strip()
+        for text in documents.values()
+        for block in re.findall(r"```\{toctree\}\n(.*?)```", text, re.DOTALL)
+        for line in block.splitlines()
+    }
+    missing = set(documents) - listed - {"index"}
+    assert not missing, "name it in docs/guides.md, or in another page of contents"
