@@ -7,6 +7,9 @@ ask for the label of the node that the model is least sure of, spread again, and
 brings.
 """
 
+import tempfile
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -53,5 +56,7 @@ ax.legend(frameon=False)
 # %%
 # A page to look at, in one file that needs no server; the front page of this site is one of Cora.
 
-page = write_page(graphheat.fit(graph, "linear"), "blocks.html", graph=graph)
-print(page)
+page = write_page(
+    graphheat.fit(graph, "linear"), Path(tempfile.mkdtemp()) / "blocks.html", graph=graph
+)
+print(page.nodes, "nodes,", page.bytes, "bytes")
