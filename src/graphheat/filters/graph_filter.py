@@ -115,6 +115,11 @@ class GraphFilter:
         else:
             self._largest = np.ones(1)
             self._series = [series_of(filter, place.operand, tol)]
+        if place.roots is not None or self._weights is not None:
+            # Multiplying by roots of degrees or weights rounds too, in float64.
+            sizes = (float(np.abs(each.coefficients).sum()) for each in self._series)
+            pairs = zip(self._largest, sizes, strict=True)
+            self._extra += 2.0**-50 * sum(float(w) * size for w, size in pairs)
 
     # ------------------------------------------------------------------ what is known beforehand
 
@@ -170,7 +175,7 @@ class GraphFilter:
         ----------
         X
             Shape (n,) or (n, c), dense or sparse, real or complex, finite. float32 stays float32
-            where ``tol`` allows.
+            where ``tol`` allows; for the random walk and times by node it does not.
         """
         results = self._place.products(
             X, self._series, transposed=self._transposed, weights=self._weights

@@ -125,11 +125,8 @@ class SpectralGraph:
         factor = roots if multiplied else 1 / roots
         if not sp.issparse(X):
             X = np.asarray(X)
-            if X.dtype.kind in "biu":
-                X = X.astype(np.float64)
-            if X.ndim not in (1, 2) or X.shape[0] != self.n or X.dtype.kind not in "fc":
+            if X.ndim not in (1, 2) or X.shape[0] != self.n or X.dtype.kind not in "biufc":
                 return X  # what is wrong with it is said where it is used
-            factor = factor.astype(X.real.dtype)
         return _scaled(X, factor)
 
     def _stacked(self, X: Any) -> Any:
