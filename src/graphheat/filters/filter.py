@@ -20,7 +20,7 @@ class Expansion(NamedTuple):
     coefficients
         c_0, c_1, …, shape (m + 1,).
     tails
-        Σ_{j>k} |c_j|, or more, for each k, shape (m + 1,); the last is negligible.
+        ``Σ_{j>k} |c_j|``, or more, for each k, shape (m + 1,); the last is negligible.
     """
 
     coefficients: NDArray[np.float64]
@@ -40,7 +40,7 @@ class Filter:
     name
         What ``repr`` shows.
     modulus
-        ``modulus(rho, lmax)``: a bound of |f| on the Bernstein ellipse ρ around [0, lmax] that you
+        ``modulus(rho, lmax)``: a bound of ``|f|`` on the Bernstein ellipse ρ around [0, lmax] that you
         vouch for, infinity where f is not analytic in it. For functions that are analytic but not
         written with NumPy's arithmetic.
     expand
