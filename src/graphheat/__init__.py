@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from graphheat.estimators.node_folds import NodeFolds, labelled_nodes
     from graphheat.filters import FilterBank, GraphFilter
     from graphheat.graph import Graph
+    from graphheat.heat.engines.cluster.cluster import cluster
     from graphheat.heat.kernel import HeatKernel
     from graphheat.heat.neighborhood import neighborhood
-    from graphheat.heat.engines.cluster.cluster import cluster
     from graphheat.io import (
         read_csv,
         read_graph,

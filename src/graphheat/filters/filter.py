@@ -40,9 +40,9 @@ class Filter:
     name
         What ``repr`` shows.
     modulus
-        ``modulus(rho, lmax)``: a bound of ``|f|`` on the Bernstein ellipse ρ around [0, lmax] that you
-        vouch for, infinity where f is not analytic in it. For functions that are analytic but not
-        written with NumPy's arithmetic.
+        ``modulus(rho, lmax)``: a bound of ``|f|`` on the Bernstein ellipse ρ around [0, lmax] that
+        you vouch for, infinity where f is not analytic in it. For functions that are analytic but
+        not written with NumPy's arithmetic.
     expand
         ``expand(lmax, tol)``: the series in closed form, until its tail is below ``tol``.
 
