@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.optimize
 from scipy.optimize import approx_fprime
 from scipy.special import log_softmax, softmax
 
 from graphheat.calibration.temperature import fit_log_scale
-from graphheat.recipes import stacking
 from graphheat.recipes.stacking import DEVIATION, LEAST_WEIGHT, stacked_weights
 
 RANDOM = np.random.default_rng(0)
@@ -27,8 +27,8 @@ def objective_of(monkeypatch, stages, codes, prior):
         held.append(function)
         return real(function, start, **options)
 
-    real = stacking.minimize
-    monkeypatch.setattr(stacking, "minimize", caught)
+    real = scipy.optimize.minimize
+    monkeypatch.setattr(scipy.optimize, "minimize", caught)
     stacked_weights(stages, codes, prior)
     return held[0]
 

@@ -160,7 +160,7 @@ def check(header: Header, blocks: Mapping[str, NDArray[Any]]) -> None:
     --------
     >>> check({"name": "pair"}, {})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: The page's header lacks 'nodes', 'edges', ...
+    ValueError: The page's header lacks 'fingerprint', 'nodes', ...
     """
     _check_keys("header", Header, header)
     if "server" in header:

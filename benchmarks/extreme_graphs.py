@@ -1,6 +1,6 @@
 """Graphs that strain a graph on disk: a star of five million leaves, an edge named 10⁸ times.
 
-    python benchmarks/odd_graphs.py [--leaves 5000000] [--copies 100000000]
+    python benchmarks/extreme_graphs.py [--leaves 5000000] [--copies 100000000]
 
 Each is ingested from Parquet with ``memory="1GB"``. *error*: what ``apply`` of four columns is off
 by, relative to a column's length, against the closed form of a star (D^{1/2}1 is fixed; what is
@@ -94,7 +94,7 @@ def main() -> None:
         print(rows[-1], flush=True)
     finally:
         shutil.rmtree(folder)
-    report("odd_graphs", rows)
+    report("extreme_graphs", rows)
 
 
 if __name__ == "__main__":
