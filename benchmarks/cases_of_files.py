@@ -7,6 +7,7 @@ import socket
 import stat
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -181,6 +182,7 @@ def words(**changes):
 
 def archives():
     case = functools.partial(Case, "b_npz")
+    members: Any
     info, linear = ("info", "g.npz"), ("fit", "g.npz", "--recipe", "linear", "--out", "r")
     refused = (
         ("indptr not monotone", {"adjacency_indptr": [0, 2, 1, 2]}),
@@ -421,11 +423,15 @@ def other_kinds():
         Path("other.html").write_text("old")
         Path("l.html").symlink_to("other.html")
 
+    def fifo():
+        graph()
+        os.mkfifo("l.html")
+
     yield case("out is a symlink to another file", page, linked, (DONE,), link_kept)
     for name, make, is_kind in (
         ("a device node (a copy of /dev/null)", node(1, 3), stat.S_ISCHR),
         ("a device node (a copy of /dev/full)", node(1, 7), stat.S_ISCHR),
-        ("a FIFO", lambda: (graph(), os.mkfifo("l.html")), stat.S_ISFIFO),
+        ("a FIFO", fifo, stat.S_ISFIFO),
     ):
         kept = lambda o, is_kind=is_kind: (  # noqa: E731
             None if is_kind(Path("l.html").stat().st_mode) else "replaced"

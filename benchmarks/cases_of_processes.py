@@ -94,7 +94,7 @@ def environments():
 
     def odd_name():
         shutil.copy(fitted("linear") / "g.npz", "g.npz")
-        shutil.copytree(os.fsencode(fitted("linear") / "run"), b"r\xfe")
+        shutil.copytree(fitted("linear") / "run", os.fsdecode(b"r\xfe"))
 
     for name, words in (("predict", ("--out", "p.csv")), ("explore", ("--out", "p.html"))):
         call = functools.partial(run, name, b"r\xfe", *words)

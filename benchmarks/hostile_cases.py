@@ -166,7 +166,7 @@ def main():
     parser.add_argument("--groups", nargs="+")
     parser.add_argument("--only", default="", help="part of a case's name")
     given = parser.parse_args()
-    counts = collections.defaultdict(collections.Counter)
+    counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     for case in all_cases():
         if (given.groups and case.group not in given.groups) or given.only not in case.name:
             continue

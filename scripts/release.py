@@ -63,11 +63,11 @@ def check_tree() -> None:
 
 def release(version: str) -> None:
     """Do all of it but the upload."""
-    read = {
-        name: (ROOT / name).read_text(encoding="utf-8")
+    package, citation, changelog = (
+        (ROOT / name).read_text(encoding="utf-8")
         for name in ("src/graphheat/__init__.py", "CITATION.cff", "CHANGELOG.md")
-    }
-    notes = check_version(version, *read.values(), output("git", "tag").split())
+    )
+    notes = check_version(version, package, citation, changelog, output("git", "tag").split())
     check_tree()
     for target in ("test", "lint", "docs", "ci-full"):
         subprocess.run(["make", target], cwd=ROOT, check=True)

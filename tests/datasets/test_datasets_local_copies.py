@@ -168,7 +168,7 @@ def csv_dataset(tmp_path):
     for index in range(GRAPH.n):
         cells = [index, GRAPH.labels[index]]
         cells += [int(mask(part)[index]) for part in ("train", "val", "test")]
-        feature = ",".join(str(float(number)) for number in GRAPH.features[index])
+        feature = ",".join(str(float(number)) for number in np.asarray(GRAPH.features)[index])
         lines.append(",".join(map(str, cells)) + f',"{feature}"')
     (tmp_path / "nodes.csv").write_text("\n".join(lines) + "\n")
     pairs = GRAPH.adjacency.tocoo()

@@ -18,6 +18,7 @@ from graphheat.graph import Graph
 from graphheat.io import read_graph
 from graphheat.recipes import memory_plan
 from graphheat.recipes.memory_plan import fit_memory
+from graphheat.runs.combined_run import CombinedRun
 
 
 def zeros(path, name, size):
@@ -140,6 +141,7 @@ def test_the_default_leaves_out_networks_that_there_is_no_room_for(monkeypatch):
     room = fit_memory(graph, "auto", settings)
     monkeypatch.setattr(memory_plan, "available_memory", lambda: room)
     run = graphheat.fit(graph, threads=1)
+    assert isinstance(run, CombinedRun)
     assert [stage.name for stage in run.stages] == ["spreading", "linear"]
     assert any("Networks were left out: with them" in note for note in run.notes)
     with pytest.raises(KernelMemoryError, match="would take about"):

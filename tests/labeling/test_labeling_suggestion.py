@@ -107,7 +107,8 @@ def test_the_greedy_choice_is_that_of_trying_all():
     random = np.random.default_rng(0)
     likeness = random.random((150, 150)).astype(np.float32) ** 6
     weights = random.random(150).astype(np.float32)
-    covered, taken = np.zeros(150, dtype=np.float32), []
+    covered = np.zeros(150, dtype=np.float32)
+    taken: list[int] = []
     for _ in range(12):
         gains = np.maximum(likeness - covered, 0) @ weights
         gains[taken] = -1

@@ -1,6 +1,7 @@
 """The default: stages in order, each judged by labels it has not seen, and their combination."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -328,6 +329,7 @@ def test_a_very_large_graph_has_a_network_trained_from_rows(monkeypatch, tmp_pat
         parts = {name: graph.split.parts[name] for name in ("train", "test")}
         graph = graph.with_split(**parts)
     run = graphheat.fit(graph, s=2.0)
+    assert isinstance(run, CombinedRun)
     assert "sampled" in {stage.name for stage in run.stages}
     assert any("trained from rows of the kernel" in note for note in run.notes)
     part = next(each for each in run.parts if each.recipe == "sampled")
@@ -335,7 +337,7 @@ def test_a_very_large_graph_has_a_network_trained_from_rows(monkeypatch, tmp_pat
     run.save(tmp_path / "run.safetensors")
     again = graphheat.load_run(tmp_path / "run.safetensors")
     assert np.array_equal(again.probabilities, run.probabilities)
-    explainer = part.explainer(graph)
+    explainer: Any = part.explainer(graph)
     found = explainer.explain(graph.nodes[3])
     assert found.constant + found.contributions.sum() == pytest.approx(found.logit, abs=1e-3)
     assert explainer.without(graph.nodes[3], graph.nodes[3]).logits.shape == (3,)

@@ -15,6 +15,7 @@ from graphheat.nn import GraphHeat
 from graphheat.recipes.ensemble_recipe import BASE
 from graphheat.recipes.folds import FOLDS, KINDS, MEMBERS
 from graphheat.runs import checkpoint
+from graphheat.runs.combined_run import CombinedRun
 from graphheat.training import NetworkRun, loop
 from graphheat.training.ensemble import _label_weights, prepare_ensemble, train_ensemble
 
@@ -93,6 +94,8 @@ def test_validation_labels_play_no_part_in_training():
         GRAPH.adjacency, GRAPH.features, labels, classes=GRAPH.classes, split=GRAPH.split
     )
     changed = graphheat.fit(other, "ensemble", max_epochs=3, threads=1)
+    assert isinstance(plain, CombinedRun)
+    assert isinstance(changed, CombinedRun)
     assert len(plain.parts) == KINDS
     kinds = {part.recipe: part for part in plain.parts}
     for part in changed.parts:  # a kind that labels speak against is left out
