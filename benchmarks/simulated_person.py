@@ -23,7 +23,7 @@ from suite import whole
 
 import graphheat
 from graphheat import Graph
-from graphheat.labeling.reach import Reach
+from graphheat.labeling.label_reach import Reach
 from graphheat.labeling.suggestion import said_so_far
 
 GRAPHS = "cora,citeseer,acm,cora_ml"

@@ -3,7 +3,7 @@ import pytest
 
 import graphheat
 from graphheat.errors import GraphError, NodeNotFoundError, ParameterError
-from graphheat.labeling import Reach, reach, suggest
+from graphheat.labeling import Reach, label_reach, suggest
 from graphheat.labeling.suggestion import greedy
 
 CLIQUES = 4
@@ -93,7 +93,7 @@ def test_a_reach_is_used_again(with_features):
 def test_a_pool_stands_for_a_large_graph(monkeypatch):
     graph = graphheat.datasets.block_model(300, 3, seed=1)
     whole = Reach(graph)
-    monkeypatch.setattr(reach, "MOST", 100)
+    monkeypatch.setattr(label_reach, "MOST", 100)
     pool = Reach(graph, seed=4)
     assert len(pool.pool) == 100
     assert pool.share == 3.0

@@ -4,7 +4,7 @@
 """
 
 from graphheat.labeling.label_heat import spread
-from graphheat.labeling.reach import Reach
+from graphheat.labeling.label_reach import Reach
 from graphheat.labeling.suggestion import Suggestion, suggest
 
 __all__ = ["Reach", "Suggestion", "spread", "suggest"]

@@ -21,7 +21,7 @@ from graphheat.labeling.accuracy_estimate import (
 from graphheat.labeling.answers import Answers
 from graphheat.labeling.journal import ConflictError, Entry, Journal
 from graphheat.labeling.label_heat import spread
-from graphheat.labeling.reach import Reach
+from graphheat.labeling.label_reach import Reach
 from graphheat.labeling.suggestion import Suggestion, chosen
 from graphheat.labeling.trainer import Trainer
 from graphheat.linear.suspects import quick_suspects

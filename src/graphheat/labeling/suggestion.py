@@ -1,7 +1,8 @@
 """What to label next: nodes whose answer tells most about what is not known yet.
 
 A set A of labelled nodes covers node v by its likeness to the nearest of them, max_{l ∈ A} σ(v, l)
-(:mod:`graphheat.labeling.reach`). Nodes are taken one after another, each the one that adds most to
+(:mod:`graphheat.labeling.label_reach`). Nodes are taken one after another, each the one that adds
+most to
 
     Σ_v (1 − max_c p_vc) · max_{l ∈ A} σ(v, l),
 
@@ -32,7 +33,7 @@ from graphheat.checks import check_count
 from graphheat.errors import GraphError, ParameterError
 from graphheat.graph import Graph
 from graphheat.labeling.label_heat import spread
-from graphheat.labeling.reach import Likeness, Reach
+from graphheat.labeling.label_reach import Likeness, Reach
 
 if TYPE_CHECKING:
     import pandas

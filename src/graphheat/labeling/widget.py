@@ -14,7 +14,7 @@ from graphheat.explorer import page_text
 from graphheat.graph import Graph
 from graphheat.labeling.answers import Answers
 from graphheat.labeling.journal import Entry, Kind
-from graphheat.labeling.reach import Reach
+from graphheat.labeling.label_reach import Reach
 from graphheat.labeling.suggestion import suggest
 
 try:
