@@ -31,7 +31,7 @@ from graphheat.training.settings import ConsistencySettings
 # times it falls with their cube: where heat tells little, features must be learned from in detail.
 # From MANY labels per class on, it and the shares that are dropped fall with their number.
 L2, LEAST_L2, LONG, MANY = 7.5e-4, 5e-4, 5.0, 20.0
-CONSISTENT, DEVIATION = 0.8, 0.5  # what consistent networks are expected to count for
+CONSISTENT, SCALE = 0.8, 0.5  # what consistent networks are expected to count for
 LONGEST = 4.0  # s of a layer
 BASE = ConsistencySettings(
     recipe="ensemble",
@@ -155,7 +155,7 @@ def fit_ensemble(
     )
     by, shown, codes = judged(kinds, graph, split)
     weights = stacked_weights(
-        shown, codes, np.array([CONSISTENT, 1.0 - CONSISTENT]), deviation=DEVIATION
+        shown, codes, np.array([CONSISTENT, 1.0 - CONSISTENT]), scale=SCALE
     )
     return CombinedRun.of(
         kinds,
