@@ -32,8 +32,8 @@ def fit_averaged(
     A model whose loss is a share x above the best has the weight e^{−x·m/4}, m being the number of
     training labels: with few labels neighbours of the best count for nearly as much, with many it
     stands alone (as Akaike weights do; Burnham and Anderson 2002). Where the best model's s is at
-    most 1, models with more heat are left out: their losses are close, as all that few labels can
-    tell, but neighbours there are unlike, and what heat costs shows on the other nodes.
+    most 1, it stands alone too: hardly any heat helps there, models with more of it have close
+    losses only because few labels cannot tell, and an average costs the smaller classes.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def fit_averaged(
     """
     runs = fit_best(graph, split, settings, COUNT, seed=seed, threads=threads, progress=progress)
     if runs[0].s <= COLD:
-        runs = [run for run in runs if run.s <= runs[0].s]
+        runs = runs[:1]
     losses = np.array([_loss(run) for run in runs])
     excess = (losses - losses[0]) / max(losses[0], np.finfo(float).tiny)
     weights = np.exp(-np.minimum(excess, 1.0) * len(split.train) / DECAY)
