@@ -64,7 +64,7 @@ from graphheat.training.stop_rule import StopRule
 from graphheat.training.train import default_threads, network_output
 
 ROUGH = 1e-2  # accuracy of products in training
-DENSE = 0.1  # share of non-zeros from which dense features are the faster
+DENSE = 0.25  # share of non-zeros from which dense features are the faster
 FACTOR = 10.0  # that alignment multiplies by at most
 COMPILED_WORK = 5e6  # multiply-adds of a product from which loading compiled loops has paid
 ALIGNED = 10.0  # labels per class up to which alignment is full; with more, it is weaker
