@@ -154,9 +154,7 @@ def fit_ensemble(
         progress=progress,
     )
     by, shown, codes = judged(kinds, graph, split)
-    weights = stacked_weights(
-        shown, codes, np.array([CONSISTENT, 1.0 - CONSISTENT]), scale=SCALE
-    )
+    weights = stacked_weights(shown, codes, np.array([CONSISTENT, 1.0 - CONSISTENT]), scale=SCALE)
     return CombinedRun.of(
         kinds,
         weights,
