@@ -87,7 +87,7 @@ class ReferenceEngine(ColumnEngine):
         return super().matrix(operand, series, eps, progress=progress)
 
     def cost(self, operand: Operand, request: Request, *, threads: int = 1) -> Cost:
-        """Return 10 n³ multiply-adds for the eigenvectors, n² a column; three dense matrices."""
+        """Return 10 n³ multiply-adds for the eigenvectors, n² per column; three dense matrices."""
         n = operand.n
         _, memory = super().cost(operand, request)
         return Cost(10 * n**3 + 2 * n**2 * request.columns, memory + 3 * 8 * n**2)
