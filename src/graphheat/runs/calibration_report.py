@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from graphheat import calibration
 
 if TYPE_CHECKING:
-    from graphheat.runs.run import Run
+    from graphheat.runs.fitted_graph import FittedGraph
 
 SHARED_NODES = (
     "The temperature was learned on the validation nodes, which also chose or stopped the model: a "
@@ -15,7 +15,7 @@ SHARED_NODES = (
 )
 
 
-def calibration_report(run: Run) -> dict[str, Any]:
+def calibration_report(run: FittedGraph) -> dict[str, Any]:
     """Return the temperature, and the calibration error before and after it, ready for JSON."""
     part, after, scored = run.calibration_part, run.calibrated, run.members("test")
     error, chance = calibration.expected_calibration_error, calibration.expected_by_chance
