@@ -1,17 +1,22 @@
-"""Check the links of the built site that stay within it: files, and anchors on pages.
+"""Check the links of the built site: files and anchors within it, and the form of all others.
 
     python scripts/check_links.py docs/_build/html
 
-Links to elsewhere are listed with ``--external``; whether they answer needs a network.
+Links to elsewhere must be https to a full host name, and none may be a placeholder. Whether they
+answer needs a network; ``--external`` lists them.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+HOST = re.compile(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}")
+PLACEHOLDER = re.compile(r"example\.(com|org|net)|localhost|todo|fixme|your|<|>|%3c|\.\.\.|…", re.I)
 
 
 class Page(HTMLParser):
@@ -32,6 +37,17 @@ class Page(HTMLParser):
                 self.links.add(value)
 
 
+def malformed(link: str) -> bool:
+    """Tell whether a link to elsewhere cannot be right: no https, no host, or a placeholder."""
+    parts = urlsplit(link)
+    if parts.scheme == "data":  # a picture in the page itself
+        return False
+    if parts.scheme == "mailto":
+        return "@" not in parts.path or PLACEHOLDER.search(link) is not None
+    known = parts.scheme == "https" and HOST.fullmatch(parts.netloc) is not None
+    return not known or PLACEHOLDER.search(link) is not None
+
+
 def check(folder: Path) -> tuple[list[str], set[str]]:
     """Return sentences on links that lead nowhere, and the links to elsewhere."""
     pages = {
@@ -45,6 +61,8 @@ def check(folder: Path) -> tuple[list[str], set[str]]:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 external.add(link)
+                if malformed(link):
+                    wrong.append(f"{path.relative_to(folder.resolve())}: {link} is no full address")
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if target.is_dir():

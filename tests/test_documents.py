@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,16 @@ from helpers.command import call
 
 ROOT = Path(__file__).parents[1]
 PEOPLE = ROOT / "examples" / "people"
-BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^( *)```(python|sh)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)  # in lists, too
+DIFF = re.compile(r"^```diff\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def blocks(language):
     for document in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         for number, match in enumerate(BLOCK.finditer(document.read_text(encoding="utf-8"))):
-            if match[1] == language:
-                yield pytest.param(match[2], id=f"{document.name}-{number}")
+            if match[2] == language:
+                code = textwrap.dedent(match[3])
+                yield pytest.param(code, id=f"{document.name}-{number}")
 
 
 @pytest.fixture
@@ -57,6 +60,20 @@ def test_every_example_runs(example, tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+def test_diffs_of_the_guide_are_those_of_the_sources():
+    guide = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    diffs = DIFF.findall(guide)
+    assert len(diffs) == 5  # a recipe, an engine, a reader, a command, a panel
+    for diff in diffs:
+        lines = []
+        for line in diff.splitlines():
+            if line.startswith("+++ b/"):
+                lines = (ROOT / line.removeprefix("+++ b/")).read_text("utf-8").splitlines()
+            elif not line.startswith(("--- ", "@@")):
+                assert line[1:] in lines, line
+                lines = lines[lines.index(line[1:]) + 1 :]  # in the order of the file
 
 
 def test_relative_links_of_the_documents_lead_somewhere():
