@@ -51,12 +51,12 @@ def run(*words, want=0, env=(), before=(), **options):
 
 
 def judged(code, stderr, want=0):
-    said = (stderr or b"").decode(errors="replace")
+    message = (stderr or b"").decode(errors="replace")
     wanted = want if isinstance(want, tuple) else (want,)
-    assert code in wanted, (code, said[-300:])
+    assert code in wanted, (code, message[-300:])
     for sign in ("Traceback", "--debug", "Exception ignored"):
-        assert sign not in said, said[-300:]
-    return said
+        assert sign not in message, message[-300:]
+    return message
 
 
 def graph():

@@ -60,14 +60,14 @@ LINGER = 0.003  # seconds that a child may go on after such an event, in the mea
 FILLER = "disk.filler"
 
 
-def child(words, folder, told=None):
-    """Run a command in a child and return its number; a byte goes to ``told`` at each write."""
+def child(words, folder, shown=None):
+    """Run a command in a child and return its number; a byte goes to ``reported`` at each write."""
     number = os.fork()
     if number:
         return number
     os.chdir(folder)
-    if told is not None:
-        sys.addaudithook(lambda event, given: writes(event, given) and os.write(told, b"."))
+    if shown is not None:
+        sys.addaudithook(lambda event, given: writes(event, given) and os.write(shown, b"."))
     with open(os.devnull, "w") as nothing:  # noqa: PTH123
         os.dup2(nothing.fileno(), 1)
         os.dup2(nothing.fileno(), 2)
@@ -206,9 +206,9 @@ def undisturbed(name, folder, source):
         os.chdir(here)
     start(folder, source, COMMANDS[name])
     began = time.monotonic()
-    ours, told = os.pipe()
-    number = child(COMMANDS[name], folder, told)
-    os.close(told)
+    ours, shown = os.pipe()
+    number = child(COMMANDS[name], folder, shown)
+    os.close(shown)
     events = 0
     while got := os.read(ours, 4096):
         events += len(got)
@@ -221,9 +221,9 @@ def undisturbed(name, folder, source):
 def killed(name, known, folder, rng):
     """Kill a command; return how it ended, what it left aside and what is wrong."""
     before, after, seconds, events = known
-    ours, told = os.pipe()
-    number = child(COMMANDS[name], folder, told)
-    os.close(told)
+    ours, shown = os.pipe()
+    number = child(COMMANDS[name], folder, shown)
+    os.close(shown)
     if rng.random() < 0.5:
         left, patience = int(rng.integers(events)) + 1, 100 * seconds
     else:

@@ -154,7 +154,7 @@ def stream(n: int, folder: Path) -> dict[str, Any]:
     from graphheat.features import Scaling
     from graphheat.linear.disk_run import DiskRun
     from graphheat.linear.narrow_model import LinearModel
-    from graphheat.runs.roles import PlainSettings
+    from graphheat.runs.protocols import PlainSettings
 
     graph = DiskGraph.open(folder / "big.graph")
     stored = folder / "run" / "probabilities.npy"
@@ -216,10 +216,10 @@ def reference(n: int, folder: Path) -> dict[str, Any]:
         own = _evidence(graph, near, centres)
         for k, neighbour in enumerate(near):
             further = np.setdiff1d(graph.neighbors_of(int(neighbour)), [place, neighbour])
-            told = own[k].copy()
+            shown = own[k].copy()
             if len(further):
-                told += np.log(_shares(_evidence(graph, further, centres)) @ affinity).sum(axis=0)
-            belief += np.log(_shares(told[None])[0] @ affinity)
+                shown += np.log(_shares(_evidence(graph, further, centres)) @ affinity).sum(axis=0)
+            belief += np.log(_shares(shown[None])[0] @ affinity)
         right += int(belief.argmax()) == int(np.asarray(graph.labels)[node])
     return {"reference %": round(100 * right / len(nodes), 2)}
 
@@ -309,9 +309,9 @@ def main() -> None:
         rows.append({k: v for k, v in row.items() if k != "done"})
     exponents = {}
     for name in ("apply 8 s", "training, processor s", "labelling s"):
-        told = [(r["nodes"], r[name]) for r in rows if name in r]
-        if len(told) > 1:
-            x, y = np.log(np.array(told, dtype=float)).T
+        shown = [(r["nodes"], r[name]) for r in rows if name in r]
+        if len(shown) > 1:
+            x, y = np.log(np.array(shown, dtype=float)).T
             grown = name.removesuffix(" s").removesuffix(", processor")
             exponents[f"growth of {grown}"] = round(float(np.polyfit(x, y, 1)[0]), 2)
     report("out_of_core", rows, limit="ulimit -d 6 GB", **exponents)

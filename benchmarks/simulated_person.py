@@ -24,7 +24,7 @@ from suite import whole
 import graphheat
 from graphheat import Graph
 from graphheat.labeling.label_reach import Reach
-from graphheat.labeling.suggestion import said_so_far
+from graphheat.labeling.suggestion import known_so_far
 
 GRAPHS = "cora,citeseer,acm,cora_ml"
 WAYS = ("suggest", "random", "uncertain")
@@ -104,11 +104,11 @@ def by_chance(
 def by_uncertainty(
     name: str, known: Nodes, barred: NDArray[np.bool_], k: int, random: np.random.Generator
 ) -> Nodes:
-    said = said_so_far(answered(whole(name), known), known, threads=1)
-    if said is None:
+    text = known_so_far(answered(whole(name), known), known, threads=1)
+    if text is None:
         return by_chance(name, known, barred, k, random)
     free = np.flatnonzero(~barred)
-    return free[np.argsort(said[free].max(axis=1), kind="stable")[:k]]
+    return free[np.argsort(text[free].max(axis=1), kind="stable")[:k]]
 
 
 ASK = {"suggest": by_suggestion, "random": by_chance, "uncertain": by_uncertainty}

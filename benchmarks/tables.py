@@ -114,8 +114,8 @@ ABOUT = {
     "extreme_graphs": "**A star of five million leaves**, **an edge named 10⁸ times**, ingested "
     'from Parquet with `memory="1GB"`, on a machine that other work kept busy; *error* of `apply` '
     "against the closed form of a star.",
-    "cluster": "**A Dask cluster** of worker processes of one thread on one machine; *told* is "
-    "what the interrupted command said.",
+    "cluster": "**A Dask cluster** of worker processes of one thread on one machine; *message* is "
+    "what the interrupted command printed.",
     "rows_accuracy": "**Learning from rows** beside learning from all diffused features: the "
     "linear "
     "recipe on the graphs of *suite*, regime *a*.",
@@ -149,7 +149,7 @@ ABOUT = {
     "compiled by inductor with `fullgraph=True`, beside the same step eager. On one thread what "
     "compiling costs each call, and inductor's random numbers for dropout, outweigh the gain "
     "(without dropout the two are level).",
-    "gdc": '**`HeatGDC` beside PyG\'s `GDC(method="heat")`**, whose fast way is not implemented. '
+    "gdc": '**`HeatGDC` beside PyG\'s `GDC(method="heat")`**, whose fast mode is not implemented. '
     "*Edges of one alone*: where the k-th entry of a column and the next are equal, each keeps "
     "another of them; beside these, six entries of GDC on Citeseer that are below 1e-6.",
 }

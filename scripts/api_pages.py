@@ -24,7 +24,7 @@ MODULES = {
     "graphheat.disk": "Graphs larger than memory.",
     "graphheat.features": "Columns as features, and how they are scaled.",
     "graphheat.heat": "e^{-sL}: products, rows, matrices; no torch.",
-    "graphheat.heat.engines": "Ways to compute e^{-sL}, and how to add one.",
+    "graphheat.heat.engines": "Implementations of e^{-sL}, and how to add one.",
     "graphheat.suitability": "Will heat help here?",
     "graphheat.calibration": "How far a probability may be believed.",
     "graphheat.runs": "What any recipe returns.",

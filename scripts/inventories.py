@@ -91,7 +91,7 @@ PROJECTS: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
 
 
 def write_inventories(folder: Path) -> dict[str, tuple[str, str]]:
-    """Write one ``.inv`` file per project; return what intersphinx is to be told."""
+    """Write one ``.inv`` file per project; return the mapping for intersphinx."""
     folder.mkdir(parents=True, exist_ok=True)
     mapping = {}
     for project, (address, names) in PROJECTS.items():

@@ -26,15 +26,15 @@ def licence(package):
         facts: Any = importlib.metadata.metadata(package)
     except importlib.metadata.PackageNotFoundError:
         return "(not installed here)"
-    said = facts.get("License-Expression")
-    if not said:
+    text = facts.get("License-Expression")
+    if not text:
         classed = [
             each.rsplit("::", 1)[1].strip()
             for each in facts.get_all("Classifier") or []
             if each.startswith("License ::")
         ]
-        said = ", ".join(classed) or (facts.get("License") or "").strip().split("\n")[0]
-    return said[:80] or "(not said)"
+        text = ", ".join(classed) or (facts.get("License") or "").strip().split("\n")[0]
+    return text[:80] or "(not stated)"
 
 
 def main():

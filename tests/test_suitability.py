@@ -162,7 +162,7 @@ def test_a_run_s_notes_warn_where_heat_hurts_and_only_there(tmp_path):
     warned = graphheat.fit(HETEROPHILOUS, max_epochs=3, checkpoint=file)
     assert sum(note.startswith(WARNING) for note in warned.notes) == 1
     again = graphheat.fit(HETEROPHILOUS, max_epochs=3, checkpoint=file, resume=True)
-    assert again.notes == warned.notes  # kept in the file, and said once
+    assert again.notes == warned.notes  # kept in the file, and printed once
     assert not graphheat.fit(HOMOPHILOUS, "paper", max_epochs=3).notes
     assert not graphheat.fit(HETEROPHILOUS, "lp").notes  # no heat in it
 

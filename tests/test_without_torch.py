@@ -67,8 +67,8 @@ def test_commands(tmp_path):
            "write_npz(graph, sys.argv[1])", graph)  # fmt: skip
     call("info", graph)
     call("explore", graph, "--out", tmp_path / "graph.html")
-    told = call("fit", graph, "--out", run).stderr
-    assert "torch is not installed, so there are no networks" in told
+    shown = call("fit", graph, "--out", run).stderr
+    assert "torch is not installed, so there are no networks" in shown
     call("fit", graph, "--recipe", "linear", "--out", run, "--force")
     call("predict", run, "--out", tmp_path / "labels.csv")
     call("explain", run, 3)

@@ -18,7 +18,7 @@ except ImportError:  # not on Windows
 
 
 def available_memory(root: Path = Path("/")) -> int | None:
-    """Return the bytes that can be had without swapping, or None where the system does not say.
+    """Return the bytes that can be had without swapping, or None where that is not known.
 
     The least of what the machine has left, what control groups (version 1 and 2, this process's
     and all above it) leave, and what ``ulimit -v`` and ``ulimit -d`` leave. ``root`` is where
@@ -135,9 +135,9 @@ def memory_budget(size: int | str) -> Iterator[None]:
 
 def reading_room(size: int) -> int:
     """Return how many bytes the contents of a file of ``size`` bytes may take."""
-    said = _budget.get()
-    if said is not None:
-        return said
+    given = _budget.get()
+    if given is not None:
+        return given
     left = available_memory()
     usual = max(LEAST_ROOM, MOST_TIMES * size)
     return usual if left is None else min(usual, left // 2)

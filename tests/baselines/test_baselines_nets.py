@@ -418,7 +418,7 @@ def test_steps_are_told_and_the_best_is_among_them(name, small):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_graph_of_ones_own(name):
-    """String ids, measurements, weights, two classes of one label each, nodes without an edge."""
+    """String ids, dense features, weights, two classes of one label each, nodes without an edge."""
     graph = Graph.from_edges(
         ["ann", "bob", "cat", "dan"],
         ["bob", "cat", "dan", "eve"],

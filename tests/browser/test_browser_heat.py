@@ -63,8 +63,8 @@ def test_ranges_are_those_of_the_paper_s_table_3(visit, cora):
         for node, (reach, most) in {**nodes, 1666: (7, 11)}.items():
             page.evaluate(f"graphheat.explorer.select({node})")
             until(page, f"graphheat.explorer.near.index === {node}")
-            told = page.locator(".stats").inner_text()
-            assert f"{reach} hop" in told
+            shown = page.locator(".stats").inner_text()
+            assert f"{reach} hop" in shown
             assert (near(page)["range"], near(page)["maxRange"]) == (reach, most)
 
 

@@ -20,7 +20,7 @@ GRAPH = block_model(90, 3, seed=0)
 
 @pytest.fixture
 def table(tmp_path):
-    """Edges and a node table with string ids, measurements and 30 labels."""
+    """Edges and a node table with string ids, dense features and 30 labels."""
     names = [f"n{index}" for index in range(GRAPH.n)]
     upper = sp.coo_array(sp.triu(GRAPH.adjacency))
     edges = pandas.DataFrame(

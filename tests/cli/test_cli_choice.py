@@ -41,8 +41,10 @@ def test_a_graph_without_features_is_told_what_the_network_needs():
 
 def test_the_linear_recipe_is_fitted_and_resumed(file, tmp_path):
     words = ("fit", file, "--recipe", "linear", "--out", tmp_path / "run")
-    told = json.loads(call(*words, "--json").stdout)
-    assert told["settings"]["chosen_by"] == "leave-one-out" and told["s"] == told["settings"]["s"]
+    shown = json.loads(call(*words, "--json").stdout)
+    assert (
+        shown["settings"]["chosen_by"] == "leave-one-out" and shown["s"] == shown["settings"]["s"]
+    )
     files = {path.name for path in (tmp_path / "run").iterdir()}
     assert {"path.csv", "path.png", "predictions.csv", "checkpoint.safetensors"} <= files
     assert pandas.read_csv(tmp_path / "run" / "path.csv")["chosen"].sum() == 1

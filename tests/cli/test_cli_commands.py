@@ -178,11 +178,11 @@ def test_the_default_tells_what_each_stage_brought(graph, tmp_path):
     out = tmp_path / "run"
     result = call("fit", graph, "--epochs", "5", "--out", out)
     assert "recipe auto" in result.stdout and "weight" in result.stdout
-    told = [line.split()[2].rstrip(",") for line in result.stderr.splitlines() if " s  " in line]
-    assert told == ["spreading", "linear", "ensemble"]
+    report = [line.split()[2].rstrip(",") for line in result.stderr.splitlines() if " s  " in line]
+    assert report == ["spreading", "linear", "ensemble"]
     (run,) = json.loads((out / "metrics.json").read_text())["runs"]
     assert run["judged_by"] == "validation"
-    assert [stage["name"] for stage in run["stages"]] == told
+    assert [stage["name"] for stage in run["stages"]] == report
     assert files(out) == sorted({*RUN_FILES} - {"history.csv", "training.png"})
 
 

@@ -34,15 +34,15 @@ def test_one_object_holds_the_whole_explanation(folder):
     result = invoke("explain", folder / "run", 7, "--json")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
-    told = explain(load_run(folder / "run"), GRAPH, 7)
+    shown = explain(load_run(folder / "run"), GRAPH, 7)
     assert found["node"] == 7
-    assert found["label"] == found["predicted"] == told.label
-    assert [each["node"] for each in found["sources"]] == told.sources.tolist()
+    assert found["label"] == found["predicted"] == shown.label
+    assert [each["node"] for each in found["sources"]] == shown.sources.tolist()
     total = found["constant"] + sum(each["contribution"] for each in found["sources"])
     assert total == pytest.approx(found["logit"], abs=1e-4)
     from_sources = found["logit"] - found["constant"]
     assert sum(found["by_hop"].values()) == pytest.approx(from_sources, abs=1e-4)
-    assert found["without_largest"]["removed"] == [told.nodes[told.sources[0]]]
+    assert found["without_largest"]["removed"] == [shown.nodes[shown.sources[0]]]
 
 
 def test_people_get_a_sentence_a_table_and_what_would_be(folder):
@@ -71,8 +71,8 @@ def test_a_picture_is_drawn(folder):
 def test_the_graph_may_be_elsewhere(folder):
     assert invoke("explain", folder / "run", 7, "--graph", folder / "g.npz").exit_code == 0
     write_npz(block_model(60, 3, features=8, seed=9), folder / "other.npz")
-    said = refused(folder / "run", 7, "--graph", folder / "other.npz")
-    assert "is not the graph that this run was fitted on" in said
+    text = refused(folder / "run", 7, "--graph", folder / "other.npz")
+    assert "is not the graph that this run was fitted on" in text
 
 
 def test_mistakes_end_in_a_sentence(folder):

@@ -22,8 +22,8 @@ def run(tmp_path, monkeypatch):
 
 
 def test_a_run_becomes_a_file_that_onnxruntime_reads(run):
-    told = json.loads(call("export", run, "--out", "run.onnx", "--json").stdout)
-    assert (told["nodes"], told["classes"]) == (60, 3)
+    shown = json.loads(call("export", run, "--out", "run.onnx", "--json").stdout)
+    assert (shown["nodes"], shown["classes"]) == (60, 3)
     session = onnxruntime.InferenceSession("run.onnx")
     x = datasets.block_model(60, 3, labels_per_class=5, seed=0).features
     x = np.asarray(x.toarray() if hasattr(x, "toarray") else x, dtype=np.float64)
@@ -35,5 +35,5 @@ def test_a_run_becomes_a_file_that_onnxruntime_reads(run):
 def test_mistakes_are_said_in_a_sentence(run):
     assert "ends in .onnx" in call("export", run, "--out", "run.pt", code=2).stderr
     call("fit", "g.npz", "--recipe", "lp", "--out", "lp")
-    said = call("export", "lp", "--out", "lp.onnx", code=2).stderr
-    assert "run of lp has no ONNX form" in said
+    text = call("export", "lp", "--out", "lp.onnx", code=2).stderr
+    assert "run of lp has no ONNX form" in text

@@ -123,8 +123,8 @@ def test_a_moved_graph_and_an_array_of_features(folder):
     assert json.loads(found.stdout)["new_nodes"] == 2
     grown = graph.extended([900, 901], [(900, 0)], features=graph.features[:2])
     write_npz(grown, folder / "grown.npz")
-    told = call("explain", folder / "plain", 900, "--graph", folder / "grown.npz")
-    assert "Node 900" in told.stdout
+    shown = call("explain", folder / "plain", 900, "--graph", folder / "grown.npz")
+    assert "Node 900" in shown.stdout
     write_npz(block_model(N, 3, degree=6, features=3, labels_per_class=8, seed=1), folder / "o.npz")
     other = call("explain", folder / "plain", 9, "--graph", folder / "o.npz", code=2)
     assert "nor that one grown" in other.stderr

@@ -98,6 +98,6 @@ def test_fit_raises_no_warning_and_speaks_on_standard_error_alone(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["out"] == "run"
-    told = done.stderr.splitlines()[2:]  # after what was read
+    shown = done.stderr.splitlines()[2:]  # after what was read
     stages = ["spreading", "linear", "ensemble"]
-    assert [line.split()[2].rstrip(",") for line in told] == stages
+    assert [line.split()[2].rstrip(",") for line in shown] == stages

@@ -48,14 +48,14 @@ def test_info_shows_columns_and_their_kinds():
     shown = call("info", "e.csv", "--nodes", "n.csv").stdout
     assert "category" in shown
     assert "2 values: fig, kiwi" in shown
-    told = json.loads(call("info", "e.csv", "--nodes", "n.csv", "--json").stdout)
-    assert [column["kind"] for column in told["columns"]] == ["number", "category"]
-    assert len(told["account"]) == 2
+    report = json.loads(call("info", "e.csv", "--nodes", "n.csv", "--json").stdout)
+    assert [column["kind"] for column in report["columns"]] == ["number", "category"]
+    assert len(report["account"]) == 2
     words = ("--kind", "age=category", "--kind", "fruit=skip", "--weight-column", "year")
-    said = json.loads(call("info", "e.csv", "--nodes", "n.csv", "--json", *words).stdout)
-    assert [column["kind"] for column in said["columns"]] == ["category", "skip"]
-    assert said["features"] == 3 + 1
-    assert said["weighted"]
+    message = json.loads(call("info", "e.csv", "--nodes", "n.csv", "--json", *words).stdout)
+    assert [column["kind"] for column in message["columns"]] == ["category", "skip"]
+    assert message["features"] == 3 + 1
+    assert message["weighted"]
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_several_labels_per_node_from_the_shell(tmp_path, monkeypatch):
     table = pd.read_csv(tmp_path / "run" / "predictions.csv")
     assert {"p_tv", "p_news"} < set(table.columns)
     assert call("info", "e.csv", *how).exit_code == 0
-    said = call("fit", "e.csv", *how, "--recipe", "paper", code=2).stderr
-    assert "several labels per node" in said
+    message = call("fit", "e.csv", *how, "--recipe", "paper", code=2).stderr
+    assert "several labels per node" in message
     call("predict", "run", "--out", "again.csv")
     assert pd.read_csv(tmp_path / "again.csv").equals(table)
     (tmp_path / "m.csv").write_text(

@@ -40,10 +40,10 @@ def test_keywords_become_options(python, shell):
 
 
 def test_a_column_that_is_not_there(folder):
-    said = call("info", "e.csv", "--nodes", "n.csv", "--label-column", "drunk", code=2).stderr
-    assert "--label-column names a column that n.csv lacks: 'drunk'" in said
-    said = call("info", "e.csv", "--label-column", "drink", code=2).stderr
-    assert "pass --nodes" in said and "nodes=" not in said
+    message = call("info", "e.csv", "--nodes", "n.csv", "--label-column", "drunk", code=2).stderr
+    assert "--label-column names a column that n.csv lacks: 'drunk'" in message
+    message = call("info", "e.csv", "--label-column", "drink", code=2).stderr
+    assert "pass --nodes" in message and "nodes=" not in message
 
 
 def test_a_label_of_numbers_is_refused_with_the_way_out(folder):
@@ -52,9 +52,9 @@ def test_a_label_of_numbers_is_refused_with_the_way_out(folder):
     (folder / "pe.csv").write_text(
         "source,target\n" + "".join(f"n{k},n{k + 1}\n" for k in range(39))
     )
-    said = call("fit", "pe.csv", "--nodes", "p.csv", "--label-column", "price", code=2).stderr
-    assert "Column 'price' of p.csv" in said and "graphheat.HeatRegressor" in said
-    assert "--label-column" in said and "label=" not in said
+    message = call("fit", "pe.csv", "--nodes", "p.csv", "--label-column", "price", code=2).stderr
+    assert "Column 'price' of p.csv" in message and "graphheat.HeatRegressor" in message
+    assert "--label-column" in message and "label=" not in message
 
 
 def test_a_mistyped_id_is_answered_at_once_and_a_title_will_do(folder):

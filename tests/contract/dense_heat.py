@@ -1,4 +1,4 @@
-"""e^{-sL} from its definition, dense and in float64: what every way to compute it must match."""
+"""e^{-sL} from its definition, dense and in float64: what every engine must match."""
 
 from __future__ import annotations
 

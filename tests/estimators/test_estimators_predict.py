@@ -274,9 +274,9 @@ def test_refitting_forgets_the_graph_before():
 
 
 def test_explain_answers_for_a_row_and_keeps_its_kernel_for_the_next(fitted):
-    told = fitted.explain(3)
-    assert told.label == fitted.predict()[3]
-    assert told.constant + told.contributions.sum() == pytest.approx(told.logit, abs=1e-4)
+    shown = fitted.explain(3)
+    assert shown.label == fitted.predict()[3]
+    assert shown.constant + shown.contributions.sum() == pytest.approx(shown.logit, abs=1e-4)
     kept = fitted._explainer_on(fitted.graph_)
     assert fitted.explain(4, label=1).label == 1
     assert fitted._explainer_on(fitted.graph_) is kept
@@ -293,5 +293,5 @@ def test_explain_after_another_fit_is_of_that_fit():
 def test_a_loaded_model_needs_its_graph_to_explain(loaded, fitted):
     with pytest.raises(ParameterError, match="pass graph= to explain"):
         loaded.explain(3)
-    told = loaded.explain(3, graph=fitted.graph_)
-    assert np.array_equal(told.contributions, fitted.explain(3).contributions)
+    shown = loaded.explain(3, graph=fitted.graph_)
+    assert np.array_equal(shown.contributions, fitted.explain(3).contributions)

@@ -61,10 +61,10 @@ def test_contributions_and_constant_sum_to_the_network_s_own_logit(run):
     assert np.abs(explainer.logits - logits).max() < 1e-4
     for node in (0, 17, 89):
         for label in run.classes:
-            told = explainer.explain(node, label=label)
+            shown = explainer.explain(node, label=label)
             code = run.classes.index(label)
-            assert told.constant == 0  # no biases in the paper's network
-            assert told.contributions.sum() == pytest.approx(logits[node, code], abs=1e-4)
+            assert shown.constant == 0  # no biases in the paper's network
+            assert shown.contributions.sum() == pytest.approx(logits[node, code], abs=1e-4)
 
 
 def test_a_source_s_contribution_is_what_the_logit_loses_without_its_features(run):
@@ -94,8 +94,8 @@ def test_biases_are_the_named_constant(plain):
     weights["second.bias"] = np.array([0.3, -0.2, 0.1], dtype=np.float32)
     biased = network(replace(plain, weights=weights), BLOCKS, bias=True)
     logits = logits_of(biased, plain, BLOCKS)
-    told = replace(plain, weights=weights, probabilities=softmax(logits, axis=1))
-    explainer = NetworkExplainer(told, BLOCKS)
+    shown = replace(plain, weights=weights, probabilities=softmax(logits, axis=1))
+    explainer = NetworkExplainer(shown, BLOCKS)
     assert np.abs(explainer.logits - logits).max() < 1e-4
     for node in (0, 40):
         given, constants = explainer.contributions(node, [0, 1, 2])
@@ -104,20 +104,20 @@ def test_biases_are_the_named_constant(plain):
 
 
 def test_the_predicted_class_is_explained_by_default_and_sources_are_told(plain):
-    told = explain(plain, BLOCKS, 3)
+    shown = explain(plain, BLOCKS, 3)
     code = int(plain.predicted[3])
-    assert told.label == plain.classes[code]
-    assert told.probability == pytest.approx(float(plain.probabilities[3, code]))
-    assert (np.diff(np.abs(told.contributions)) <= 0).all()
-    assert told.hops[told.sources == 3].tolist() == [0]
-    assert set(told.sources[told.training]) <= set(BLOCKS.split["train"].tolist())
-    assert sum(told.by_hop().values()) == pytest.approx(told.logit, abs=1e-4)
-    frame = told.table()
+    assert shown.label == plain.classes[code]
+    assert shown.probability == pytest.approx(float(plain.probabilities[3, code]))
+    assert (np.diff(np.abs(shown.contributions)) <= 0).all()
+    assert shown.hops[shown.sources == 3].tolist() == [0]
+    assert set(shown.sources[shown.training]) <= set(BLOCKS.split["train"].tolist())
+    assert sum(shown.by_hop().values()) == pytest.approx(shown.logit, abs=1e-4)
+    frame = shown.table()
     assert list(frame.columns) == ["node", "contribution", "hops", "training"]
-    assert len(frame) == len(told.sources)
-    assert str(told).startswith("Node 3: ")
+    assert len(frame) == len(shown.sources)
+    assert str(shown).startswith("Node 3: ")
     # The sum, two sources, features, labels, and what if not.
-    assert len(told.text(limit=2).splitlines()) == 6
+    assert len(shown.text(limit=2).splitlines()) == 6
 
 
 def test_explanations_repeat_to_the_bit(plain):
@@ -138,8 +138,8 @@ def test_an_isolated_node_is_its_own_and_only_source():
     graph = Graph.from_scipy(
         matrix, BLOCKS.features, BLOCKS.labels, classes=BLOCKS.classes, split=BLOCKS.split
     )
-    told = explain(fit_network(graph, max_epochs=5), graph, alone)
-    assert told.sources.tolist() in ([alone], [])
+    shown = explain(fit_network(graph, max_epochs=5), graph, alone)
+    assert shown.sources.tolist() in ([alone], [])
 
 
 def test_what_cannot_be_explained_is_said(plain):
@@ -234,8 +234,8 @@ def test_the_consistent_recipe_is_explained(changes):
     run = fit_network(BLOCKS, "consistent", s=2.0, max_epochs=20, **changes)
     explainer = NetworkExplainer(run, BLOCKS)
     for node in (0, 40, 89):
-        told = explainer.explain(node)
-        assert told.contributions.sum() + told.constant == pytest.approx(told.logit, abs=1e-4)
+        shown = explainer.explain(node)
+        assert shown.contributions.sum() + shown.constant == pytest.approx(shown.logit, abs=1e-4)
     assert np.abs(softmax(explainer.logits, axis=1) - run.probabilities).max() < 1e-3
 
 
@@ -260,14 +260,14 @@ def test_without_a_node_s_features_the_network_is_run_again_exactly(other):
             gone = x.copy()
             gone[removed] = 0.0
             wanted = dense(gone)[node]
-            told = explainer.without(node, removed)
-            assert np.abs(told.logits - wanted).max() < 1e-4
-            assert np.abs(told.probabilities - softmax(wanted)).max() < 1e-4
-            assert told.label == run.classes[int(wanted.argmax())]
-            assert told.probability == told.probabilities.max()
+            shown = explainer.without(node, removed)
+            assert np.abs(shown.logits - wanted).max() < 1e-4
+            assert np.abs(shown.probabilities - softmax(wanted)).max() < 1e-4
+            assert shown.label == run.classes[int(wanted.argmax())]
+            assert shown.probability == shown.probabilities.max()
             given, _ = explainer.contributions(node, [0])
             linear = explainer.logits[node, 0] - given[removed].sum()
-            switched += abs(told.logits[0] - linear) > 1e-2
+            switched += abs(shown.logits[0] - linear) > 1e-2
     assert switched  # hidden units did switch: a linear answer would have been another
 
 
@@ -275,12 +275,12 @@ def test_the_largest_source_is_taken_away_in_words(plain):
     explainer = NetworkExplainer(plain, BLOCKS)
     seen = set()
     for node in range(BLOCKS.n):
-        told = explainer.explain(node)
-        sentence = told.text().splitlines()[-1]
-        without = explainer.without(node, told.nodes[told.sources[0]])
+        shown = explainer.explain(node)
+        sentence = shown.text().splitlines()[-1]
+        without = explainer.without(node, shown.nodes[shown.sources[0]])
         assert f"be {without.label}" in sentence
         assert f"{without.probability:.3f}" in sentence
-        kept = without.label == told.label
+        kept = without.label == shown.label
         assert ("still" in sentence) == kept
         seen.add(kept)
     assert seen == {True, False}
@@ -289,10 +289,10 @@ def test_the_largest_source_is_taken_away_in_words(plain):
 def test_the_node_s_own_label_is_named_where_another_is_explained(plain):
     explainer = NetworkExplainer(plain, BLOCKS)
     rival = next(name for name in plain.classes if name != plain.classes[plain.predicted[3]])
-    told = explainer.explain(3, label=rival)
-    assert told.label == rival
-    assert told.predicted == plain.classes[plain.predicted[3]]
-    assert "with them" not in told.text()  # that probability would be the rival's
+    shown = explainer.explain(3, label=rival)
+    assert shown.label == rival
+    assert shown.predicted == plain.classes[plain.predicted[3]]
+    assert "with them" not in shown.text()  # that probability would be the rival's
 
 
 # ---------------------------------------------------------------------------------------- on Cora
@@ -326,10 +326,10 @@ def test_on_cora_a_source_s_features_move_the_logit_by_its_contribution(cora, ex
     operator = heat_operator(graph, s.s, K=s.K, eps=s.eps, dtype=torch.float64)
     index = int(np.random.default_rng(1).integers(graph.n))
     code, h = int(run.predicted[index]), 1e-6
-    told = explainer.explain(graph.nodes[index])
+    shown = explainer.explain(graph.nodes[index])
     with torch.no_grad():
         whole = model(x, operator)[index, code].item()
-        for source, given in zip(told.sources[:3], told.contributions, strict=False):
+        for source, given in zip(shown.sources[:3], shown.contributions, strict=False):
             x[source] *= 1 + h
             moved = model(x, operator)[index, code].item() - whole
             x[source] /= 1 + h

@@ -1,4 +1,4 @@
-"""The built script is that of the sources: told by hashes, without Node."""
+"""The built script is that of the sources: compared by hashes, without Node."""
 
 import hashlib
 import json

@@ -115,8 +115,8 @@ def test_other_columns_settle_the_decimal_sign():
     table = {"a": ["1,5", "2"], "b": ["1.234", "2.345"], "c": ["1,234", "7"]}
     encoded = FeatureSchema.learn(table).encode(table)
     assert encoded.features.tolist() == [[1.5, 1234, 1.234], [2, 2345, 7]]
-    said = FeatureSchema.learn({"c": ["1,234", "7"]}, decimal=".")
-    assert said.encode({"c": ["1,234", "7"]}).features.tolist() == [[1234], [7]]
+    printed = FeatureSchema.learn({"c": ["1,234", "7"]}, decimal=".")
+    assert printed.encode({"c": ["1,234", "7"]}).features.tolist() == [[1234], [7]]
 
 
 def test_kinds_as_said():

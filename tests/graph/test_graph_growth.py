@@ -193,8 +193,8 @@ def test_categories_are_matched_by_name_not_by_place(tmp_path):
     assert any("'aardvark'" in note for note in found.notes)
     # What it should be: the same features with banana's column at 0.
     values = nodes.assign(fruit=renamed["fruit"]).drop(columns="label")
-    told = Graph.from_frames(edges, values, schema=graph.schema)
-    np.testing.assert_allclose(found.probabilities, run.probabilities_on(told), atol=1e-6)
+    shown = Graph.from_frames(edges, values, schema=graph.schema)
+    np.testing.assert_allclose(found.probabilities, run.probabilities_on(shown), atol=1e-6)
     names = np.array(run.classes, dtype=object)
     kept = nodes["fruit"].to_numpy() != "banana"
     right = (names[found.predicted] == truth)[kept].mean()

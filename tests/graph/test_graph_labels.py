@@ -101,7 +101,7 @@ def test_labels_are_one_a_node():
 def test_whole_numbers_that_are_prices_are_refused_and_codes_are_not():
     prices = np.random.default_rng(0).integers(100, 9000, 60)
     for values in (prices, prices.astype(float), prices.astype(object)):
-        with pytest.raises(GraphError, match=r"not measurements.*HeatRegressor"):
+        with pytest.raises(GraphError, match=r"not continuous values.*HeatRegressor"):
             encode_labels(values)
     for codes in (np.arange(60), np.repeat(np.arange(30) * 100, 3), prices[:20]):
         assert len(encode_labels(codes).classes) == len(np.unique(codes))

@@ -152,7 +152,7 @@ def _stores(folder):
 def _disk_graphs(folder):
     """Return the files of a graph on disk, each to be damaged by itself.
 
-    Whoever damages an array can also write the header that goes with it, so sizes are told anew.
+    Whoever damages an array can also write the header that goes with it, so sizes are restated.
     """
     if not importlib.util.find_spec("duckdb"):
         return []

@@ -62,10 +62,10 @@ class Client:
         assert status == 200, (status, body)
         return json.loads(body)
 
-    def post(self, path: str, **said: Any) -> Any:
-        """Return the answer to what is said; an id is made up unless there is one."""
-        said.setdefault("id", str(uuid.uuid4()))
-        status, body, _ = self.raw("POST", path, json.dumps(said).encode())
+    def post(self, path: str, **text: Any) -> Any:
+        """Return the answer to what is sent; an id is made up unless there is one."""
+        text.setdefault("id", str(uuid.uuid4()))
+        status, body, _ = self.raw("POST", path, json.dumps(text).encode())
         assert status == 200, (status, body)
         return json.loads(body)
 

@@ -27,7 +27,7 @@ def fit_network(
     observer: Callable[[Any], None] | None = None,
     **changes: Any,
 ) -> NetworkRun:
-    """Train a network; ``observer`` is told of each epoch."""
+    """Train a network; ``observer`` is called after each epoch."""
     chosen = recipes.get(recipe)
     prepared = chosen.prepare(graph, chosen.settings(graph, **changes), threads=threads)
     run: Any = chosen.fit(prepared, seed, checkpoint=checkpoint, resume=resume, observer=observer)

@@ -1,4 +1,4 @@
-"""Folders of disk graphs that were tampered with, their sizes told anew: refused in a sentence."""
+"""Folders of disk graphs that were tampered with, their sizes restated: refused in a sentence."""
 
 import json
 import os

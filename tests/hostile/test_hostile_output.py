@@ -29,7 +29,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def said(result, code):
+def message(result, code):
     assert result.exit_code == code, result.output
     return result.stderr.splitlines()[-1]
 
@@ -46,23 +46,25 @@ def said(result, code):
 def test_no_command_replaces_what_it_reads(words):
     Path("link.npz").symlink_to("g.npz")
     before = {name: Path(name).read_bytes() for name in ("e.csv", "g.npz")}
-    assert "is what the command reads; name another file" in said(invoke(*words), 2)
+    assert "is what the command reads; name another file" in message(invoke(*words), 2)
     assert before == {name: Path(name).read_bytes() for name in before}
 
 
 def test_predict_does_not_replace_its_run():
     call("fit", "g.npz", "--recipe", "linear", "--out", "run")
     result = invoke("predict", "run", "--out", "run/checkpoint.safetensors")
-    assert "is what the command reads" in said(result, 2)
+    assert "is what the command reads" in message(result, 2)
 
 
 def test_pipes_and_devices_are_left_as_they_are():
     os.mkfifo("pipe.html")
-    assert "pipe, socket or device" in said(invoke("explore", "g.npz", "--out", "pipe.html"), 2)
+    assert "pipe, socket or device" in message(invoke("explore", "g.npz", "--out", "pipe.html"), 2)
     assert stat.S_ISFIFO(Path("pipe.html").stat().st_mode)
     if os.geteuid() == 0:
         os.mknod("null.html", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
-        assert "pipe, socket or device" in said(invoke("explore", "g.npz", "--out", "null.html"), 2)
+        assert "pipe, socket or device" in message(
+            invoke("explore", "g.npz", "--out", "null.html"), 2
+        )
         assert stat.S_ISCHR(Path("null.html").stat().st_mode)
 
 
@@ -91,19 +93,19 @@ def test_names_that_are_too_long_for_a_command():
         ("fit", "g.npz", "--recipe", "linear", "--out", name),
         ("kernel", "g.npz", "-s", "1", "--out", f"{name}.npz"),
     ):
-        assert len(said(invoke(*words), 2)) < 600
+        assert len(message(invoke(*words), 2)) < 600
 
 
 def test_a_second_writer_is_told_who_holds_the_place():
     who = f"is being written by process {os.getpid()} on "
     with claimed("page.html"):
-        assert who in said(invoke("explore", "g.npz", "--out", "page.html"), 1)
+        assert who in message(invoke("explore", "g.npz", "--out", "page.html"), 1)
     Path("run").mkdir()
     with locked(Path("run/.graphheat.lock"), "run"):
         for more in ((), ("--resume",), ("--force",)):
             result = invoke("fit", "g.npz", "--recipe", "linear", "--out", "run", *more)
-            assert who in said(result, 1)
-        assert who in said(invoke("paper", "all", "--short", "--out", "run"), 1)
+            assert who in message(result, 1)
+        assert who in message(invoke("paper", "all", "--short", "--out", "run"), 1)
     call("fit", "g.npz", "--recipe", "linear", "--out", "run")
     assert not Path("run/.graphheat.lock").exists()
     with claimed("x"), pytest.raises(BusyError), claimed("x"):
@@ -142,7 +144,7 @@ def test_a_full_disk_leaves_the_old_file(monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("scipy.sparse.save_npz", full)
-    assert "No space left" in said(invoke("kernel", "g.npz", "-s", "1", "--out", "k.npz"), 1)
+    assert "No space left" in message(invoke("kernel", "g.npz", "-s", "1", "--out", "k.npz"), 1)
     assert Path("k.npz").read_bytes() == b"old"
     with pytest.raises(WriteError), replacing("k.npz"):
         full()

@@ -59,9 +59,9 @@ def test_another_column_is_no_weight(write, column):
     graph = read_csv(write(f"source,target,{column}\nann,bob,2019\nbob,cat,2021\ncat,dan,2021\n"))
     assert graph.fingerprint == PLAIN.fingerprint
     assert graph.account[0].endswith(f"every weight is 1; left out: '{column}'.")
-    said = read_csv(write(f"a,b,{column}\nann,bob,3\nbob,cat,4\n"), weight_column=column)
-    assert sorted(set(said.adjacency.data)) == [3, 4]
-    assert f"'{column}' is the weight" in said.account[0]
+    stated = read_csv(write(f"a,b,{column}\nann,bob,3\nbob,cat,4\n"), weight_column=column)
+    assert sorted(set(stated.adjacency.data)) == [3, 4]
+    assert f"'{column}' is the weight" in stated.account[0]
 
 
 @pytest.mark.parametrize("name", ["weight", "Weight", "W", "edge_weight", "value"])

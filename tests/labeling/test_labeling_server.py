@@ -56,8 +56,8 @@ def test_labels_arrive_and_are_followed(client, served):
     assert [row[0] for row in state["labels"]] == list(range(8))
     assert state["model"]["name"] == "linear"
     status, body, _ = client.raw("GET", "/predictions?model=linear")
-    told, n, c = struct.unpack("<III", body[:12])
-    assert (status, told, n, c) == (200, revision, 60, 3)
+    report, n, c = struct.unpack("<III", body[:12])
+    assert (status, report, n, c) == (200, revision, 60, 3)
     p = np.frombuffer(body[12:], "<f4").reshape(n, c)
     np.testing.assert_allclose(p.sum(axis=1), 1.0, atol=1e-5)
     wait_until(lambda: client.get("/state")["suggestions"])
@@ -124,8 +124,8 @@ def _said(**changes):
     return _post(body=json.dumps({**LABEL, **changes}).encode())
 
 
-def _classes(**said):
-    return _post("/classes", json.dumps({"id": LABEL["id"], **said}).encode())
+def _classes(**message):
+    return _post("/classes", json.dumps({"id": LABEL["id"], **message}).encode())
 
 
 NOBODY = {"Cookie": None}

@@ -52,7 +52,7 @@ def test_rows_that_are_no_twins_in_the_kernel_are_kept_apart():
     A = stars()
     H = HeatKernel(A, 2.0).matrix(0.0)
     leaf = int(np.flatnonzero(np.diff(A.indptr) == 1)[0])
-    H[leaf, leaf - 1] = H[leaf - 1, leaf] = 0.5  # as if rounding had told them apart
+    H[leaf, leaf - 1] = H[leaf - 1, leaf] = 0.5  # as if rounding had separated them
     matrix = KernelMatrix.lay_out(sp.csr_array(H), normalized_adjacency(A), torch.float64)
     x = torch.randn(A.shape[0], 2, dtype=torch.float64)
     assert torch.allclose(matrix @ x, torch.tensor(H @ x.numpy()), atol=1e-12)

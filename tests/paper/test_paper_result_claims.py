@@ -296,13 +296,13 @@ def test_without_results_every_claim_on_results_is_not_measured():
 
 def test_all_claims_on_small_graphs(blocks, monkeypatch):
     monkeypatch.setattr(cost, "NODES", (100, 200, 400))
-    said = []
+    message = []
     sparse = datasets.block_model(120, 3, degree=3, labels_per_class=5, seed=1)
     claims = all_claims(
         Results({"pubmed": blocks, "citeseer": sparse}, runs_of({**BASE, "graphheat": 0.84})),
-        progress=lambda *step: said.append(step),
+        progress=lambda *step: message.append(step),
     )
-    assert [step[0] for step in said] == list(range(1, said[0][1] + 1))
+    assert [step[0] for step in message] == list(range(1, message[0][1] + 1))
     assert {claim.verdict for claim in claims} <= VERDICTS
     assert [claim.section for claim in claims] == sorted(claim.section for claim in claims)
     assert len({claim.text for claim in claims}) == len(claims)

@@ -82,14 +82,14 @@ def test_a_place_that_cannot_be_written_is_an_error(run, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def told():
+def shown():
     graph = datasets.block_model(120, 3, labels_per_class=5, seed=0)
     explainer = NetworkExplainer(fit(graph, "consistent", max_epochs=10), graph)
     return graph, explainer.explain(int(graph.split["test"][0]))
 
 
-def test_an_explanation_shows_its_largest_sources_and_bars_that_sum_to_the_logit(told):
-    graph, explanation = told
+def test_an_explanation_shows_its_largest_sources_and_bars_that_sum_to_the_logit(shown):
+    graph, explanation = shown
     ax = plot.explanation(explanation, graph, limit=12)
     texts = {text.get_text() for text in ax.texts}
     assert {str(node) for node in explanation.sources[:8]} <= texts
@@ -99,8 +99,8 @@ def test_an_explanation_shows_its_largest_sources_and_bars_that_sum_to_the_logit
     assert sum(widths) == pytest.approx(explanation.logit, abs=1e-4)
 
 
-def test_an_explanation_is_drawn_on_the_axes_given_and_is_the_same_file_twice(told, tmp_path):
-    graph, explanation = told
+def test_an_explanation_is_drawn_on_the_axes_given_and_is_the_same_file_twice(shown, tmp_path):
+    graph, explanation = shown
     ax = plot.new_axes()
     assert plot.explanation(explanation, graph, ax) is ax
     for name in ("a.png", "b.png"):
@@ -108,8 +108,8 @@ def test_an_explanation_is_drawn_on_the_axes_given_and_is_the_same_file_twice(to
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
-def test_an_explanation_without_sources_is_a_node_alone(told):
-    graph, explanation = told
+def test_an_explanation_without_sources_is_a_node_alone(shown):
+    graph, explanation = shown
     empty = {name: getattr(explanation, name)[:0]
              for name in ("sources", "contributions", "hops", "training")}  # fmt: skip
     alone = replace(explanation, without_largest=None, **empty)

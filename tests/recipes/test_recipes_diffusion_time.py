@@ -1,4 +1,4 @@
-"""``s="auto"``: chosen on labels, and said in the notes."""
+"""``s="auto"``: chosen on labels, and stated in the notes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Folds of labels: dealt fairly, and what is said without one has not seen it."""
+"""Folds of labels: dealt fairly, and what is predicted without one has not seen it."""
 
 import numpy as np
 import pytest

@@ -157,8 +157,8 @@ def test_metrics_and_settings_are_ready_for_json():
     metrics = json.loads(json.dumps(nested().metrics(), allow_nan=False))
     assert [stage["name"] for stage in metrics["stages"]] == ["spreading", "linear"]
     assert metrics["judged_by"] == "validation"
-    told = json.loads(json.dumps(nested().settings_dict(), allow_nan=False))
-    assert [(part["recipe"], part["weight"]) for part in told["parts"]] == [
+    shown = json.loads(json.dumps(nested().settings_dict(), allow_nan=False))
+    assert [(part["recipe"], part["weight"]) for part in shown["parts"]] == [
         ("spreading", 0.2),
         ("linear", 1.3),
     ]

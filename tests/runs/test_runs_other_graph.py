@@ -93,8 +93,8 @@ def test_spreading_goes_on_from_the_labels_that_the_run_learned():
     again = graphheat.fit(new, "spreading", s=run.s)
     there = run.on(new)
     assert (there.predicted == again.predicted).mean() > 0.97
-    told = new.with_labels({new.nodes[old.n]: new.classes[0]})
-    np.testing.assert_allclose(run.on(told).probabilities, there.probabilities)
+    shown = new.with_labels({new.nodes[old.n]: new.classes[0]})
+    np.testing.assert_allclose(run.on(shown).probabilities, there.probabilities)
 
 
 @pytest.mark.parametrize("recipe", ["linear", "spreading", "auto"])

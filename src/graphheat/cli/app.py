@@ -19,7 +19,7 @@ from graphheat.errors import (
 )
 from graphheat.protected_inputs import inputs_protected
 
-# Of a failure, where nothing is wrong with what the user said: exit code 1 in place of 2.
+# Of a failure, where nothing is wrong with what the user gave: exit code 1 in place of 2.
 FAILURES = (BusyError, KernelMemoryError, MissingDependencyError, WriteError)
 
 # Command → module; a module is imported when its command is named, so that --help is quick.

@@ -53,7 +53,7 @@ def explain(
     claim(out)
     run = load_run(source["graph"])
     if len(source) == 1 and run_graph is None and edges is None:
-        run.index_of(node)  # a mistyped name is told at once, before the graph is read
+        run.index_of(node)  # a mistyped name is reported at once, before the graph is read
     graph = shown_graph(run, source, run_graph, edges)
     node = graph.nodes[graph.index_of(node)]
     # A shell's words are text; the run's classes may be numbers.

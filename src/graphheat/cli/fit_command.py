@@ -99,7 +99,7 @@ def fit(
     from graphheat.runs.checkpoint import FILENAME
 
     if recipe != "sampled":
-        recipes.get(recipe)  # an unknown name is told before a file is read
+        recipes.get(recipe)  # an unknown name is reported before a file is read
     graph = open_graph(source)
     named = {"max_epochs": epochs, "hidden": hidden, "s": s, "budget": budget}
     changes = {name: value for name, value in named.items() if value is not None} | dict(given)

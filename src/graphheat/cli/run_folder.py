@@ -40,7 +40,7 @@ LOCK = ".graphheat.lock"
 def claimed_folder(path: str, *, several: bool, resume: bool, force: bool) -> Iterator[Path]:
     """Hold a folder for a run, or for ``several``; or raise before anything is computed.
 
-    A second process that claims it meanwhile is told who holds it.
+    A second process that claims it meanwhile learns who holds it.
     """
     folder = make_folder(path)
     with locked(folder / LOCK, folder):

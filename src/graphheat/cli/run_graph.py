@@ -71,9 +71,9 @@ def graph_of(run: Run, source: dict[str, Any], run_graph: str | None) -> Any:
     Parameters
     ----------
     source
-        What the command line said: ``graph`` names the run, the rest says how to read --graph.
+        What the command line gave: ``graph`` names the run, the rest says how to read --graph.
     run_graph
-        What --graph said.
+        What --graph gave.
     """
     from graphheat.errors import MissingPathError
     from graphheat.linear.disk_run import DiskRun

@@ -2,7 +2,7 @@
 
 Every array is one ``.npy`` file. The header holds the schema, the counts, and for each file its
 size and its CRC-32, so that a folder that was cut short, moved in part or written by a newer
-version is told apart at once, before a number of it is used.
+version is recognised at once, before a number of it is used.
 """
 
 from __future__ import annotations

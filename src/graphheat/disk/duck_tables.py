@@ -192,5 +192,5 @@ def _quoted(text: str) -> str:
 
 def _first_line(error: Exception) -> str:
     """Return what DuckDB says before it gives advice, on one line."""
-    told = str(error).strip().split("\n\n")[0].splitlines()
-    return "; ".join(line.strip() for line in told[:3])
+    message = str(error).strip().split("\n\n")[0].splitlines()
+    return "; ".join(line.strip() for line in message[:3])

@@ -44,17 +44,17 @@ def find_edges(
     header: bool | None = None,
     delimiter: str | None = None,
 ) -> EdgeTable:
-    """Return which columns are ends and weight: as said, by usual names, or the first two."""
+    """Return which columns are ends and weight: as named, by usual names, or the first two."""
     types = tables.columns(tables.scan(files, header=header, delimiter=delimiter))
     names = list(types)
-    for option, said in (
+    for option, asked in (
         ("source_column", source_column),
         ("target_column", target_column),
         ("weight_column", weight_column),
     ):
-        if said is not None and said not in types:
+        if asked is not None and asked not in types:
             raise GraphError(
-                f"{option} names a column that the edge list lacks: {said!r}. Its columns are "
+                f"{option} names a column that the edge list lacks: {asked!r}. Its columns are "
                 f"{', '.join(names)}."
             )
     if len(names) < 2:

@@ -65,10 +65,10 @@ def find_columns(
     split: str | None = None,
     columns: Sequence[str] | None = None,
 ) -> NodeColumns:
-    """Return which columns are what: as said, by their usual names, all other numbers features."""
+    """Return which columns are what: as named, by their usual names, all other numbers features."""
     types = tables.columns(scan)
-    said = {"id": id, "label": label, "split": split}
-    for option, name in [*said.items(), *(("columns", each) for each in columns or ())]:
+    asked = {"id": id, "label": label, "split": split}
+    for option, name in [*asked.items(), *(("columns", each) for each in columns or ())]:
         if name is not None and name not in types:
             raise GraphError(
                 f"{option} names a column that the node table lacks: {name!r}. Its columns are "
@@ -77,7 +77,7 @@ def find_columns(
     lower = {name.lower(): name for name in reversed(list(types))}
     found = {
         option: name or next((lower[word] for word in words if word in lower), None)
-        for (option, name), words in zip(said.items(), (ID, LABEL, SPLIT), strict=True)
+        for (option, name), words in zip(asked.items(), (ID, LABEL, SPLIT), strict=True)
     }
     if found["id"] is None:
         raise FileFormatError(

@@ -97,13 +97,15 @@ class FeatureSchema:
         check_choice(missing, "missing", "FeatureSchema.learn", ("impute", "error"))
         check_choice(decimal, "decimal", "FeatureSchema.learn", (None, ".", ","))
         cells = from_frame(table, where)
-        said = kinds or {}
-        check_kinds(said, cells)
-        style = Style.of({name: cells[name] for name in cells if said.get(name) != "skip"}, decimal)
+        fixed = kinds or {}
+        check_kinds(fixed, cells)
+        style = Style.of(
+            {name: cells[name] for name in cells if fixed.get(name) != "skip"}, decimal
+        )
         chosen: dict[str, tuple[str, str]] = {}
         for name, column in cells.items():
-            if name in said:
-                chosen[name] = said[name], "as said"
+            if name in fixed:
+                chosen[name] = fixed[name], "as given"
             else:
                 chosen[name] = guess(name, column, where, style)
         if missing == "error":

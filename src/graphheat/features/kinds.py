@@ -30,9 +30,9 @@ class Guess(NamedTuple):
 
 
 class Style(NamedTuple):
-    """What is known of a table's decimal sign: as said, as its columns prove it, as it was before.
+    """What is known of a table's decimal sign: as given, as its columns prove it, as it was before.
 
-    A column's own proof comes first, unless it contradicts what was said; then that of the others.
+    A column's own proof comes first, unless it contradicts what was given; then that of the others.
     """
 
     decimal: Decimal | None = None
@@ -76,7 +76,7 @@ def guess(name: str, cells: Cells, where: str, style: Style = Style()) -> Guess:
     numbers, also with decimal commas, thousands and a currency, numbers; all dates of one format,
     dates; digits with a needless zero somewhere (01234) are a code, thus words; a column with more
     numbers (or dates) than not, but not all, is refused, as is one of which the decimal sign or the
-    order of day and month cannot be told; more than three words per cell on average are free text;
+    order of day and month is ambiguous; more than three words per cell on average are free text;
     words that differ in more than half of over 20 rows are an identifier, which is left out; any
     other words are a category. Whole numbers that all differ under a name such as user_id are an
     identifier, too; and those that count over 20 rows, one by one, a row index.
@@ -197,8 +197,8 @@ def _check_one_format(name: str, cells: Cells, where: str, forms: list[str]) -> 
     for row, word in enumerate(cells.values):
         if word is not None and moment(word, forms[0]) != moment(word, forms[1]):
             raise GraphError(
-                f"Column {name!r} of {where} has {word!r} in row {row + 1}, of which day and month "
-                f"cannot be told: give it the kind date:{forms[0]} or date:{forms[1]}."
+                f"Column {name!r} of {where} has {word!r} in row {row + 1}, whose day and month "
+                f"are ambiguous: give it the kind date:{forms[0]} or date:{forms[1]}."
             )
 
 

@@ -1,4 +1,4 @@
-"""Directed graphs: the ways to a symmetric matrix, each said by name.
+"""Directed graphs: symmetrisations by name.
 
 ===========  ==================================================================================
 symmetrize   what is filtered with

@@ -66,7 +66,7 @@ class Filter:
         """Return f at ``frequencies``, of the same shape."""
         given = np.asarray(frequencies, dtype=np.float64)
         try:
-            with np.errstate(all="ignore"):  # what is not finite is said below
+            with np.errstate(all="ignore"):  # what is not finite is reported below
                 values = np.asarray(self.function(given))
             if values.shape != given.shape:
                 values = np.broadcast_to(values, given.shape)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class GraphReaders:
-    """Ways to make a graph; all of them end in ``from_scipy``, which validates."""
+    """Constructors of a graph; all of them end in ``from_scipy``, which validates."""
 
     @classmethod
     def from_scipy(cls, *args: Any, **more: Any) -> Self:

@@ -56,7 +56,7 @@ def encode_labels(
     if known.dtype.kind == "f":
         _check_whole(known)
     if known.dtype.kind in "iuf" and (gaps := measured(known)):
-        raise GraphError(f"labels must be classes, not measurements; got {gaps} {INSTEAD}")
+        raise GraphError(f"labels must be classes, not continuous values; got {gaps} {INSTEAD}")
     if (known.dtype.kind in "if" or _all_numbers(known)) and len(np.unique(known[known != -1])) > 1:
         missing[~missing] = known == -1
         known = known[known != -1]
@@ -135,7 +135,7 @@ def _plain(names: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def measured(known: NDArray[Any]) -> str:
-    """Say how whole numbers are measurements rather than codes of classes; "" where they are codes.
+    """Say how whole numbers are values rather than codes of classes; "" where they are codes.
 
     Those are more than 20 different ones, of which most occur once, and which leave out most
     numbers between the least and the largest: prices, not codes.
@@ -160,7 +160,7 @@ def _check_whole(known: NDArray[Any]) -> None:
     bad = ~np.isfinite(known) | (known != np.round(known))
     if bad.any():
         raise GraphError(
-            "labels must be classes, not measurements; "
+            "labels must be classes, not continuous values; "
             f"got the continuous value {known[np.argmax(bad)]}. Unknown label type: continuous. "
             + INSTEAD
         )

@@ -1,4 +1,4 @@
-"""What a kernel will cost, said before it is computed."""
+"""What a kernel will cost, estimated before it is computed."""
 
 from __future__ import annotations
 

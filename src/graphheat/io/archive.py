@@ -46,7 +46,7 @@ def as_path(path: Any) -> Path:
 
 
 def exists(path: str | os.PathLike[str]) -> bool:
-    """Tell whether there is anything at ``path``; a name that no system can have is not there."""
+    """Tell whether there is anything at ``path``; a name that no file system has is not there."""
     try:
         return as_path(path).exists()
     except OSError:
@@ -64,8 +64,8 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
 def existing_file(path: str | os.PathLike[str], *, noted: bool = True) -> Path:
     """Return ``path`` when it is a regular file that can be read.
 
-    Pipes, sockets and devices are refused: they may have no end, or wait for ever. Unless told
-    otherwise, the file is noted as one that a command must not replace.
+    Pipes, sockets and devices are refused: they may have no end, or wait for ever. Unless ``noted``
+    is False, the file is noted as one that a command must not replace.
 
     Examples
     --------

@@ -61,7 +61,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 def claimed(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Hold a file that will be written, or raise before anything is computed.
 
-    A second process that claims the same file is told who holds it.
+    A second process that claims the same file learns who holds it.
     """
     target = check_writable(path)
     with locked(target.with_name(f".{_short(target.name)}.lock"), path):
@@ -119,7 +119,7 @@ def _short(stem: str) -> str:
 
 
 def _flush_folder(folder: Path) -> None:
-    with suppress(OSError):  # not every system can
+    with suppress(OSError):  # not every operating system can
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)

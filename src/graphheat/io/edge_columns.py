@@ -95,11 +95,11 @@ def named_columns(
     target_column: str | None,
     weight_column: str | None,
 ) -> EdgeColumns:
-    """Return the columns of an edge list with a header: as said, by their usual names, or the rest.
+    """Return the columns of an edge list with a header: as named, by usual names, or the rest.
 
     The rest are ends only where nothing else is left: two columns and no usual name, or one usual
-    name and one other column. A row index, and any column that is neither an end nor called or said
-    to be a weight, is left out.
+    name and one other column. A row index, and any column that is neither an end nor,
+    by its name or an option, a weight is left out.
     """
     names = [name.lower() for name in table.first]
     source = _said(table, "source_column", source_column)

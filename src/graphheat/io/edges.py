@@ -53,15 +53,15 @@ def read_edges(
     """
     import pandas as pd
 
-    said = (
+    asked = (
         options.get("source_column"),
         options.get("target_column"),
         options.get("weight_column"),
     )
     header = options.get("header")
-    if header is None and any(name is not None for name in said):
+    if header is None and any(name is not None for name in asked):
         header = True
-    if header is False and any(name is not None for name in said):
+    if header is False and any(name is not None for name in asked):
         raise ParameterError(
             "source_column, target_column and weight_column are names in a header row; "
             "header=False says there is none."
@@ -80,7 +80,7 @@ def read_edges(
     if header is None:
         header = has_header(table, frame, known)
     rows = frame.iloc[1:] if header else frame
-    places = named_columns(table, rows, *said) if header else unnamed_columns(table, frame)
+    places = named_columns(table, rows, *asked) if header else unnamed_columns(table, frame)
     ends = places.source, places.target
     cells = [rows[column].str.strip().to_numpy(dtype=object) for column in ends]
     for column in cells:

@@ -1,4 +1,4 @@
-"""Locks: who writes to a place, so that a second writer is told and nobody's work is mixed."""
+"""Locks: who writes to a place, so that a second writer is refused and nobody's work is mixed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def locked(path: Path, what: object) -> Iterator[None]:
 
     Notes
     -----
-    The system lets go of the lock when the process ends, however it ends; the file that a killed
+    The lock is released when the process ends, however it ends; the file that a killed
     process leaves holds nobody up, and goes with the next lock.
 
     Examples

@@ -1,4 +1,4 @@
-"""Formats by suffix: who reads a file, and what can be said of it."""
+"""Formats by suffix: who reads a file, and which options there are."""
 
 from __future__ import annotations
 

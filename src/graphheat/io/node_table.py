@@ -34,7 +34,7 @@ SPLIT_NAMES = {
     "calibration": "calibration", "test": "test",
 }  # fmt: skip
 NO_SPLIT = MISSING | {"none", "unlabelled", "unlabeled"}
-MOST_BROKEN_CLASSES = 10  # more distinct labels such as 12.5 than this are measurements
+MOST_BROKEN_CLASSES = 10  # more distinct labels such as 12.5 than this are continuous
 
 # A number with a decimal point or comma, thousands apart or not; and one that is not whole.
 _MEASUREMENT = re.compile(
@@ -155,10 +155,10 @@ def read_node_table(
         _column(table, "label", name)
     id = _column(table, "id", id)
     if id is None:
-        said = (label, split, title, *marks)
+        asked = (label, split, title, *marks)
         features = (*blank, *(columns or ()), *categorical, *columns_of_schema)
-        id = _default(table, ID_NAMES, *said, *columns_of_schema)
-        id = id or _id_column(table, said, features, indices)
+        id = _default(table, ID_NAMES, *asked, *columns_of_schema)
+        id = id or _id_column(table, asked, features, indices)
     taken_by_schema = [name for name in columns_of_schema if name != id]
     default = _default if words else _none
     label = _column(table, "label", label)
@@ -222,7 +222,7 @@ def _set_aside(table: Table) -> tuple[list[str], list[str]]:
 
 def _id_column(
     table: Table,
-    said: Sequence[str | None],
+    asked: Sequence[str | None],
     features: Sequence[str],
     indices: Sequence[str],
 ) -> str:
@@ -232,9 +232,9 @@ def _id_column(
     something id; otherwise the row index itself.
     """
     if not indices:
-        return next((name for name in table.first if name != said[0]), table.first[0])
+        return next((name for name in table.first if name != asked[0]), table.first[0])
     usual = (*LABEL_NAMES, "title", "split")
-    taken = (*said, *features, *indices)
+    taken = (*asked, *features, *indices)
     free = [name for name in table.first if name not in taken and name.lower() not in usual]
     if free:
         cells = table.words(free[0])
@@ -348,7 +348,7 @@ def _labels(cells: list[str], table: Table, column: str) -> NDArray[Any]:
 
 
 def _check_classes(names: list[str], table: Table, column: str) -> None:
-    """Raise when labels are measurements: all numbers, and too many different ones for classes.
+    """Raise when labels are continuous: all numbers, and too many different ones for classes.
 
     Those are more than 10 that are not whole; or more than 20 whole numbers, of which most occur
     once, and which leave out most numbers between the least and the largest: prices, not codes.

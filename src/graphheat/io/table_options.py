@@ -1,4 +1,4 @@
-"""What can be said of the files of a graph: every option has its name and its type here, once.
+"""Options of the files of a graph: every one has its name and its type here, once.
 
 The readers take these dictionaries as keywords (``**options: Unpack[…]``), the registry of formats
 derives from them what a format takes, and the command line what it passes on. None is everywhere
@@ -76,7 +76,7 @@ class MatrixOptions(TableOptions, total=False):
 
 
 class ArchiveOptions(TypedDict, total=False):
-    """What can be said of an archive, which holds all the rest itself."""
+    """Options of an archive, which holds all the rest itself."""
 
     duplicates: Duplicates | None
     symmetrize: Symmetrize | None

@@ -38,7 +38,7 @@ def is_row_index(name: str, cells: Iterable[str]) -> bool:
     """Tell whether a column is a table's row index: without a name, and whole numbers that differ.
 
     ``DataFrame.to_csv`` writes one (0, 1, 2, …, or what is left of that after a selection) unless
-    it is told ``index=False``.
+    it gets ``index=False``.
 
     Examples
     --------

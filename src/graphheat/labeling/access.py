@@ -193,7 +193,7 @@ def _check_body(headers: dict[str, list[str]]) -> None:
 
 
 def _limited(receive: Receive) -> Receive:
-    """Stop reading a body that is longer than it said."""
+    """Stop reading a body that is longer than it declares."""
     read = 0
 
     async def limited() -> dict[str, Any]:

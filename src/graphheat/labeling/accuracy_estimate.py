@@ -93,18 +93,18 @@ def estimate_accuracy(run: Run, *, seed: int = 0) -> AccuracyEstimate | None:
     if run.out_of_fold is None:
         return None
     train = np.sort(run.split.train)
-    said = np.asarray(run.out_of_fold, dtype=np.float64)
+    unseen = np.asarray(run.out_of_fold, dtype=np.float64)
     codes = run.labels[train]
     several = np.bincount(codes, minlength=len(run.classes))[codes] > 1
-    held = several & np.isfinite(said).all(axis=1)
+    held = several & np.isfinite(unseen).all(axis=1)
     if held.sum() < LEAST:
         return None
-    right = said[held].argmax(axis=1) == codes[held]
+    right = unseen[held].argmax(axis=1) == codes[held]
     others = np.ones(len(run.nodes), dtype=np.bool_)
     others[train] = False
     if not others.any():
         return None
-    x = _logits(said[held].max(axis=1))
+    x = _logits(unseen[held].max(axis=1))
     there = _logits(np.asarray(run.probabilities, dtype=np.float64)[others].max(axis=1))
     mean, covariance = posterior(x, right.astype(np.float64))
     drawn = np.random.default_rng(seed).multivariate_normal(mean, SPREAD * covariance, DRAWS)

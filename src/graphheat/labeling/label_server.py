@@ -34,7 +34,7 @@ Write = Callable[[Graph], dict[str, str]]
 
 ANSWERS = ("label", "unsure", "skip", "remove")
 MODELS = ("spreading", "linear", "auto")
-MOST_LISTENERS = 16  # tabs that are told of changes at once
+MOST_LISTENERS = 16  # tabs that hear of changes at once
 BEAT = 15.0  # seconds after which a silent stream says that it is there
 DEEPEST = 4  # brackets within brackets that a request may have
 
@@ -208,7 +208,7 @@ class LabelServer:
             while True:
                 try:
                     latest = await asyncio.wait_for(news.get(), BEAT)
-                    while not news.empty():  # who was slow is told the last of it
+                    while not news.empty():  # a slow one gets the last state only
                         latest = news.get_nowait()
                     yield _event(latest)
                 except TimeoutError:
@@ -277,10 +277,10 @@ def _text(given: dict[str, Any], name: str) -> str:
 
 
 def _said(status: int) -> Any:
-    async def said(request: Request, error: Exception) -> Response:
+    async def answered(request: Request, error: Exception) -> Response:
         return JSONResponse({"error": str(error)}, status)
 
-    return said
+    return answered
 
 
 async def _refused(request: Request, error: Exception) -> Response:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-TOLD = 0.25  # an answer tells of a node whose coverage it raises by so much
+COVERED = 0.25  # an answer tells of a node whose coverage it raises by so much
 NOVEL = 0.1  # below this likeness to every labelled node it may be of a class without a label …
 DOUBT = 0.5  # … if a model is also less sure than that
 SURE = 0.6  # below this a model is torn between classes
@@ -133,7 +133,7 @@ def suggest(
     known = graph.training_nodes
     known = known[graph.labels[known] >= 0]
     if probabilities is None:
-        probabilities = said_so_far(graph, known, threads=threads)
+        probabilities = known_so_far(graph, known, threads=threads)
     elif probabilities.shape[0] != graph.n:
         raise ParameterError(
             "The 'probabilities' parameter of suggest must have a row per node, "
@@ -147,7 +147,7 @@ def suggest(
     return chosen(graph, k, known, barred, probabilities, reach)
 
 
-def said_so_far(graph: Graph, known: Codes, *, threads: int | None = None) -> Array | None:
+def known_so_far(graph: Graph, known: Codes, *, threads: int | None = None) -> Array | None:
     """Return class probabilities by a quick model, shape (n, c); None without labels."""
     if not len(known):
         return None
@@ -183,11 +183,11 @@ def chosen(
     free = np.flatnonzero(~barred[pool])
     found = []
     for place, gain, before in greedy(within, weights, covered, free, k):
-        told = round(float((within[place] - before > TOLD).sum()) * reach.share)
+        nearby = round(float((within[place] - before > COVERED).sum()) * reach.share)
         index = int(pool[place])
         found.append(
             _suggestion(
-                graph, index, gain * reach.share, max(told, 1),
+                graph, index, gain * reach.share, max(nearby, 1),
                 None if probabilities is None or not len(known) else probabilities[index],
                 float(nearest[place]) if len(known) else None,
             )

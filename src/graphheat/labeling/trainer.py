@@ -87,25 +87,25 @@ def train(graph: Graph, seed: int = 0, threads: int | None = None) -> Trained:
 
 
 def unseen_loss(run: Run) -> float | None:
-    """Return the mean cross-entropy of what was said of training labels without them."""
+    """Return the mean cross-entropy of predictions of training labels without them."""
     if run.out_of_fold is None:
         return None
-    said = np.asarray(run.out_of_fold, dtype=np.float64)
+    unseen = np.asarray(run.out_of_fold, dtype=np.float64)
     codes = run.labels[np.sort(run.split.train)]
-    held = np.isfinite(said).all(axis=1)
+    held = np.isfinite(unseen).all(axis=1)
     if not held.any():
         return None
-    p = said[held, :][np.arange(held.sum()), codes[held]]
+    p = unseen[held, :][np.arange(held.sum()), codes[held]]
     return float(-np.log(np.maximum(p, LEAST)).mean())
 
 
 class Trainer:
-    """A process that holds the graph and trains when it is told labels; it ends with this one.
+    """A process that holds the graph and trains when it is sent labels; it ends with this one.
 
     Parameters
     ----------
     graph
-        Its labels are replaced by those that are told.
+        Its labels are replaced by those that are sent.
     """
 
     def __init__(self, graph: Graph, *, threads: int | None = 1) -> None:
@@ -136,8 +136,8 @@ class Trainer:
         self._process.join(5)
 
 
-def _serve(told: Connection, graph: Graph, threads: int | None) -> None:
-    """Train on what is told, until nobody is there to tell."""
+def _serve(pipe: Connection, graph: Graph, threads: int | None) -> None:
+    """Train on what is sent, until nobody is there to send."""
     with suppress(OSError):
         os.nice(NICE)
     parent = multiprocessing.parent_process()
@@ -145,10 +145,10 @@ def _serve(told: Connection, graph: Graph, threads: int | None) -> None:
     threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
     with suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
-            codes, classes = told.recv()
+            codes, classes = pipe.recv()
             split = Split.checked({"train": np.flatnonzero(codes >= 0)}, codes)
             labelled = replace(graph, labels=codes, classes=tuple(classes), split=split)
-            told.send(train(labelled, threads=threads))
+            pipe.send(train(labelled, threads=threads))
 
 
 def _end_with(sentinel: int) -> None:

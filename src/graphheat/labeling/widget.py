@@ -44,9 +44,9 @@ function render({ model, el }) {
   frame.title = "graph";
   frame.style.cssText = `width:100%;height:${model.get("height")}px;border:1px solid #8884`;
   frame.srcdoc = model.get("page");
-  const said = [];
+  const order = [];
   const answer = (row) => {
-    said.push(row[0]);
+    order.push(row[0]);
     model.set("answers", [...model.get("answers").filter((each) => each[0] !== row[0]), row]);
     model.save_changes();
   };
@@ -72,9 +72,9 @@ function render({ model, el }) {
       }
     }
     const undo = make("button", "undo");
-    undo.disabled = !said.length;
+    undo.disabled = !order.length;
     undo.onclick = () => {
-      const last = said.pop();
+      const last = order.pop();
       model.set("answers", model.get("answers").filter((each) => each[0] !== last));
       model.save_changes();
     };
@@ -93,10 +93,10 @@ function render({ model, el }) {
     if (model.get("error")) bar.append(make("span", model.get("error")));
   };
   const hear = (event) => {
-    const told = event.data;
-    if (event.source !== frame.contentWindow || told?.graphheat !== "labels") return;
-    model.set("classes", told.classes);
-    model.set("answers", told.labels);
+    const posted = event.data;
+    if (event.source !== frame.contentWindow || posted?.graphheat !== "labels") return;
+    model.set("classes", posted.classes);
+    model.set("answers", posted.labels);
     model.save_changes();
   };
   window.addEventListener("message", hear);

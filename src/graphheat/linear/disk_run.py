@@ -19,7 +19,7 @@ from graphheat.linear.disk_model import DiskModel, described, model_from, model_
 from graphheat.progress import Progress
 from graphheat.runs import Run
 from graphheat.runs.checkpoint import Arrays, Header
-from graphheat.runs.roles import PlainSettings
+from graphheat.runs.protocols import PlainSettings
 
 STRIP = 1 << 17  # rows that are written at a time
 FORMATS = (".parquet", ".csv")

@@ -76,8 +76,8 @@ def alignments(
         if e == 0:
             first = mean, deviation
         # Below this a column is constant but for rounding.
-        told = deviation > 1e-6 * np.abs(mean)
-        ratio = np.where(told, first[1] / np.where(told, deviation, 1.0), 1.0)
+        varies = deviation > 1e-6 * np.abs(mean)
+        ratio = np.where(varies, first[1] / np.where(varies, deviation, 1.0), 1.0)
         exact = e == 0
         ratio = np.ones_like(ratio) if exact else ratio
         found.append(Alignment(ratio, np.zeros_like(mean) if exact else first[0] - ratio * mean))

@@ -64,7 +64,7 @@ def heat_evidence(
     """Return the shares of heat that arrive at each labelled node from the other labels.
 
     p_ic = (F_ic + a·π_c) / (Σ_c F_ic + a): F is the heat from the others' labels and π the share of
-    each class among them, so that a node that little heat reaches is told little. s and a are those
+    each class among them, so that a node that little heat reaches learns little. s and a are those
     with which the labels are most likely.
 
     Parameters

@@ -92,7 +92,7 @@ class Spectrum:
         return fit, leverage
 
     def left_out(self, targets: Array, penalty: float) -> Array:
-        """Return what is said of each node by the fit on all others, shape (m, c)."""
+        """Return the prediction for each node by the fit on all others, shape (m, c)."""
         fit, leverage = self.fitted(targets, penalty)
         free = np.maximum(1.0 - leverage, FULL)[:, None]
         return targets - (targets - fit) / free

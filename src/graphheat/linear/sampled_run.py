@@ -16,7 +16,7 @@ from graphheat.linear.diffusion import Diffusion
 from graphheat.linear.narrow_model import SampledModel
 from graphheat.runs import Run
 from graphheat.runs.checkpoint import Arrays, Header, with_prefix
-from graphheat.runs.roles import PlainSettings
+from graphheat.runs.protocols import PlainSettings
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -273,7 +273,7 @@ def fit_spreading(
 def spread_without_folds(
     graph: Graph, run: SpreadingRun, folds: NDArray[np.int64], threads: int | None = None
 ) -> Array:
-    """Return what is said of each training node by the labels of other folds, shape (m, c).
+    """Return the prediction for each training node from the labels of other folds, shape (m, c).
 
     ``folds`` are those of the training nodes in rising order, shape (m,); nodes without one, −1,
     have rows of NaN.

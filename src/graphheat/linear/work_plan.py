@@ -1,4 +1,4 @@
-"""What labelling a graph takes in memory, on disk and on a cluster, said before anything starts.
+"""What labelling a graph takes in memory, on disk and on a cluster, estimated beforehand.
 
 Bytes are counted; seconds are bytes over rates that ``benchmarks/out_of_core.py`` and
 ``benchmarks/cluster.py`` measure on one machine, and are meant to a factor of two.

@@ -53,7 +53,7 @@ class KernelMatrix:
         if compact.nnz > WORTHWHILE * H.nnz:
             return cls(to_torch(H, dtype))
         own = H.diagonal() - compact.diagonal()[label]
-        if not _same(H, compact, label, own):  # rounding has told twins apart
+        if not _same(H, compact, label, own):  # rounding has separated twins
             return cls(to_torch(H, dtype))
         members = sp.csr_array(
             (np.ones(len(label), dtype=H.dtype), ordering.members, ordering.starts),

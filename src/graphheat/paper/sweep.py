@@ -148,7 +148,7 @@ def _alone(path: Path, task: Task) -> Iterator[bool]:
     """Yield whether this process alone works on the task.
 
     A lock on one byte of a file beside the store, at a place that the task's key decides. The
-    system lets go of it when the process ends, however it ends.
+    operating system releases it when the process ends, however it ends.
     """
     if fcntl is None:  # no such locks here: a run made twice is kept once
         yield True

@@ -145,7 +145,7 @@ class _Watch:
         self._test.append(float((epoch.watched == self._labels).mean()))
 
     def choices(self) -> dict[str, float]:
-        """Return the test accuracy that each way of choosing an epoch would report."""
+        """Return the test accuracy that each rule for choosing an epoch would report."""
         if not self._val:
             return {}
         val, test = np.array(self._val), np.array(self._test)

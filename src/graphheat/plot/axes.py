@@ -12,7 +12,7 @@ from graphheat.io import replacing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours: told apart by colour-blind readers, and in print.
+# Okabe and Ito's colours: distinguishable for colour-blind readers, and in print.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
 
 

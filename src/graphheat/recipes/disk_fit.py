@@ -32,7 +32,7 @@ from graphheat.progress import Progress, tell
 from graphheat.recipes.disk_stages import StageFiles
 from graphheat.recipes.stacking import stacked_weights
 from graphheat.runs.combined_run import combined
-from graphheat.runs.roles import PlainSettings
+from graphheat.runs.protocols import PlainSettings
 
 RECIPES = ("auto", "linear", "sampled", "spreading")
 MOST_JUDGED = 2000  # validation labels by which stages are weighed

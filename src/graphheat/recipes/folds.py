@@ -37,7 +37,7 @@ def deal_folds(codes: NDArray[np.int64], count: int, seed: int) -> NDArray[np.in
 
 @dataclass(frozen=True, eq=False)
 class Teaching:
-    """What networks are told by a linear model, none of it from labels that judge them later.
+    """Soft targets for networks from a linear model, none from labels that judge them later.
 
     Attributes
     ----------
@@ -66,9 +66,9 @@ class Teaching:
         """Fit the best of the linear models once more without each fold, where there are folds."""
         train = np.sort(split.train)
         folds = None if len(split.val) else deal_folds(graph.labels[train], count, seed)
-        told = [_unseen(linear)]
+        soft = [_unseen(linear)]
         if folds is None:
-            return cls(None, np.stack(told))
+            return cls(None, np.stack(soft))
         best: Any = linear.parts[0]
         fixed = LinearSettings(
             s=best.s,
@@ -79,11 +79,11 @@ class Teaching:
         )
         for fold in range(count):
             rest = replace(split, parts={**split.parts, "train": train[folds != fold]})
-            told.append(_unseen(fit_linear(graph, rest, fixed, threads=threads)))
-        return cls(folds, np.stack(told))
+            soft.append(_unseen(fit_linear(graph, rest, fixed, threads=threads)))
+        return cls(folds, np.stack(soft))
 
     def out_of_fold(self, train: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return what is said of each training node without its fold, shape (m, c), or NaN.
+        """Return the prediction for each training node without its fold, shape (m, c), or NaN.
 
         So linear models are judged as networks are: by labels that were left out together.
         """
@@ -95,7 +95,7 @@ class Teaching:
 
 
 def _unseen(run: Run) -> NDArray[np.float64]:
-    told = np.array(run.probabilities, dtype=np.float64)
+    soft = np.array(run.probabilities, dtype=np.float64)
     if run.out_of_fold is not None:
-        told[np.sort(run.split.train)] = run.out_of_fold
-    return told
+        soft[np.sort(run.split.train)] = run.out_of_fold
+    return soft

@@ -1,4 +1,4 @@
-"""What a fit will take in memory, told before it starts."""
+"""The memory that a fit will take, estimated before it starts."""
 
 from __future__ import annotations
 
@@ -114,10 +114,10 @@ def _size(features: Features | None) -> tuple[int, int]:
 
 def _networks(graph: Graph, settings: Any) -> bool:
     """Tell whether "auto" may train networks."""
-    said = getattr(settings, "networks", None)
-    if graph.features is None or said is False:
+    wanted = getattr(settings, "networks", None)
+    if graph.features is None or wanted is False:
         return False
-    return said is True or network_work(graph, settings.ensemble.network) <= HEAVY
+    return wanted is True or network_work(graph, settings.ensemble.network) <= HEAVY
 
 
 def members_of(graph: Graph) -> int:

@@ -16,7 +16,7 @@ from graphheat.progress import Progress
 from graphheat.recipes.memory_plan import check_fit_memory
 from graphheat.runs import Run
 from graphheat.runs.checkpoint import Arrays, Header, check_same, read, with_prefix, write
-from graphheat.runs.roles import Settings
+from graphheat.runs.protocols import Settings
 from graphheat.runs.run_file import run_from
 
 STATE = "resume/"  # before the names of arrays that a run ended early goes on from

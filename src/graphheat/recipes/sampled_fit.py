@@ -23,7 +23,7 @@ from graphheat.linear.linear_run import LinearRun
 from graphheat.linear.narrow_model import LinearModel
 from graphheat.linear.sampled_run import SampledRun
 from graphheat.progress import Progress
-from graphheat.runs.roles import PlainSettings
+from graphheat.runs.protocols import PlainSettings
 
 
 def fit_sampled(

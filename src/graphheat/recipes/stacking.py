@@ -105,12 +105,12 @@ def stacked_weights(
     logs *= sharpness[:, None, None]
 
     def value_and_gradient(w: Array) -> tuple[float, Array]:
-        said = log_softmax(np.tensordot(w, logs, 1), axis=1)
-        expected = (np.exp(said) * logs).sum(axis=2)  # (k, N)
+        combined = log_softmax(np.tensordot(w, logs, 1), axis=1)
+        expected = (np.exp(combined) * logs).sum(axis=2)  # (k, N)
         apart = (w - prior) / scale
         penalty, slope = np.log1p(apart**2).sum(), 2 * apart / (1 + apart**2) / scale
         gradient = (expected - logs[:, rows, known]).mean(axis=1) + slope / len(known)
-        return -float(said[rows, known].mean()) + float(penalty) / len(known), gradient
+        return -float(combined[rows, known].mean()) + float(penalty) / len(known), gradient
 
     ends = [
         minimize(

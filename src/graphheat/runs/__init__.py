@@ -1,7 +1,7 @@
 """What any recipe returns: a run, its predictions, and the one file that holds both; no torch."""
 
 from graphheat.runs.predictions import Predictions
-from graphheat.runs.roles import Explainer
+from graphheat.runs.protocols import Explainer
 from graphheat.runs.run import Run
 from graphheat.runs.run_file import load_run
 

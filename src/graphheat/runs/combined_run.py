@@ -14,7 +14,7 @@ from scipy.special import softmax
 from graphheat.errors import GraphError
 from graphheat.graph import Graph
 from graphheat.runs.checkpoint import Arrays, Header, with_prefix
-from graphheat.runs.other_graph import Answer, old_rows, told
+from graphheat.runs.other_graph import Answer, old_rows, placed
 from graphheat.runs.run import Run
 from graphheat.runs.run_file import run_from
 
@@ -195,7 +195,7 @@ class CombinedRun(Run, kind="combined"):
         if wanted is None:
             fields = {
                 "parts": tuple(
-                    told(self.parts[place], graph, old, each)
+                    placed(self.parts[place], graph, old, each)
                     for place, each in zip(held, found, strict=True)
                 ),
                 "weights": kept,

@@ -91,10 +91,10 @@ def on_graph(run: Run, graph: Graph, *, threads: int | None = None) -> There:
         graph, notes = matched(graph, run.schema, run.feature_names)
     rows = old_rows(run, graph)
     answer = run.answer(graph, rows, threads=threads)
-    return There(told(run, graph, rows, answer, notes), graph, notes)
+    return There(placed(run, graph, rows, answer, notes), graph, notes)
 
 
-def told(
+def placed(
     run: Run, graph: Graph, old: Rows | None, answer: Answer, notes: tuple[str, ...] = ()
 ) -> Run:
     """Return the run with its answer for another graph in place of that for its own."""

@@ -1,4 +1,4 @@
-"""The engines: several ways to compute f(S), one contract (``tests/contract``), one choice."""
+"""The engines: several implementations of f(S), one contract (``tests/contract``), one choice."""
 
 from graphheat.heat.engines.auto import AUTO, ONE_OFF, Auto, Chooser
 from graphheat.heat.engines.columns import ColumnEngine

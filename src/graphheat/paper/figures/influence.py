@@ -1,4 +1,4 @@
-"""Figure 4: accuracy over s and over eps, with what is found said beneath."""
+"""Figure 4: accuracy over s and over eps, with what is found written beneath."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The compiled loops of the push: heat that spreads from one frontier to the next.
 
-Importing this module imports numba. What is computed, and why it may be trusted, is said in
+Importing this module imports numba. What is computed, and why it may be trusted, is explained in
 :mod:`graphheat.heat.engines.push.push`; here nodes are numbered by falling degree, so that the
 busiest share cache lines and "of no larger degree" is "of no smaller number".
 """

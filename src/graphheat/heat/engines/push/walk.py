@@ -1,6 +1,6 @@
 """The walk that the push follows: its levels, and the graph it goes over, nodes by falling degree.
 
-Both are prepared once, for any number of rows; what they mean is said in
+Both are prepared once, for any number of rows; what they mean is explained in
 :mod:`graphheat.heat.engines.push.push`.
 """
 
