@@ -72,7 +72,7 @@ def judged(ratios: dict[str, float], kept: pandas.DataFrame) -> list[dict[str, A
         before = kept.loc[kept["what"] == name, "ratio"].tail(LAST)
         usual = float(before.median()) if len(before) else None
         grown = None if usual is None else now / usual
-        verdict = "new" if grown is None else "REGRESSION" if grown > GROWTH else "ok"
+        verdict = "new" if grown is None else "REGRESSION" if grown >= GROWTH else "ok"
         rows.append({"what": name, "ratio": now, "usual": usual, "grown": grown, "": verdict})
     return rows
 
