@@ -82,14 +82,14 @@ def test_numbers_that_count_the_rows():
         (["1", "2", "many"], "holds numbers, but 'many' in row 3"),
         (["2024-01-31", "2024-02-01", "soon"], "holds dates, but 'soon' in row 3"),
         (["2024-01-31", "2024-02-31", "2024-03-01"], "holds dates of more than one format"),
-        (["02/03/2024", "04/05/2024"], "'02/03/2024' in row 1, of which day and month cannot"),
+        (["02/03/2024", "04/05/2024"], "'02/03/2024' in row 1, whose day and month are ambiguous"),
         (["1,234", "2,345"], "'1,234' in row 1, which is 1234 or 1.234: pass decimal="),
         (["1,5", "2.5"], "'2.5' in row 2, which does not go with the decimal sign ','"),
         (["$5", "€7"], "mixes units: '$', '€'"),
         (["5", "7 %"], "mixes units: none, '%'"),
     ],
 )
-def test_what_cannot_be_told_is_asked(values, words):
+def test_what_is_ambiguous_is_asked(values, words):
     assert words in refusal(FeatureSchema.learn, {"price": values})
     assert "'price'" in refusal(FeatureSchema.learn, {"price": values})
 
