@@ -167,7 +167,10 @@ class Session:
                 count, passed = self.answers.count, self.answers.passed()
             model = self._quick(labelled, revision, count) if count else None
             with self._change:
-                self.shown = model
+                # Networks that learned from the same labels may have been quicker; they stay.
+                held = self.shown
+                if held is None or held.name != "auto" or held.revision < revision:
+                    self.shown = model
                 self.models.pop("linear", None), self.models.pop("spreading", None)
                 if model is not None:
                     self.models[model.name] = model
@@ -176,7 +179,7 @@ class Session:
             self._tell()
             if self._stirred:  # a newer label: its effect comes first
                 continue
-            self._look_ahead(labelled, passed, model)
+            self._look_ahead(labelled, passed, self.shown)
             self._tell()
 
     def _quick(self, labelled: Graph, revision: int, count: int) -> Model | None:
@@ -234,6 +237,7 @@ class Session:
                         return
                 revision, codes = self.revision, self.answers.codes()
                 classes, count = list(self.answers.classes), self.answers.count
+                labelled, passed = self.answers.labelled(), self.answers.passed()
                 done = revision
                 if (np.bincount(codes[codes >= 0], minlength=1) > 1).sum() < 2:
                     self.verdict = "Networks begin when two classes have two labels each."
@@ -252,8 +256,12 @@ class Session:
                     self.models["auto"] = model
                     if found.better and revision == self.revision:
                         self.shown = model
-            if self.shown is not None and self.shown.name == "auto" and found.estimate is not None:
-                self._note(self.shown)
+                shown = self.shown
+            if shown is not None and shown.name == "auto" and shown.revision == revision:
+                if shown.estimate is not None:
+                    self._note(shown)
+                self._tell()
+                self._look_ahead(labelled, passed, shown)  # what the new model is unsure of
             self._tell()
 
     def _is_news(self, done: int) -> bool:
