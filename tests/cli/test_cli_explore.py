@@ -84,3 +84,14 @@ def test_mistakes_end_in_a_sentence(args, words):
 def test_graph_options_of_a_run_need_its_graph(run):
     said = refused("explore", run, "--title-column", "t", "--out", "p.html")
     assert "name that with --graph" in said
+
+
+def test_a_page_is_headed_by_the_folder_of_a_file_that_is_called_as_any_other(folder):
+    (folder / "people").mkdir()
+    (folder / "people" / "edges.csv").write_text("source,target\na,b\nb,c\n")
+    invoke("explore", "people/edges.csv", "--out", "page.html")
+    assert "<title>people</title>" in (folder / "page.html").read_text("utf-8")
+    invoke("explore", "people/edges.csv", "--title", "Friends", "--out", "page.html")
+    assert "<title>Friends</title>" in (folder / "page.html").read_text("utf-8")
+    invoke("explore", "g.npz", "--out", "page.html")
+    assert f"<title>{GRAPH.name}</title>" in (folder / "page.html").read_text("utf-8")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphheat.cli.options import claim, common, graph_source, open_graph
+from graphheat.cli.options import claim, common, graph_source, heading_of, open_graph
 
 if TYPE_CHECKING:
     from graphheat.graph import Graph
@@ -74,6 +74,8 @@ def explore(
         if on_disk:
             shown, note = page_part(shown, around, 3.0 if s is None else s)
             display.say(note)
+    if heading is None and not is_run:
+        heading = heading_of(shown.name, source["graph"])
     check_writable(out)  # again: now it is known what was read
     with display.progress() as progress:
         page = write_page(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphheat.cli.options import common, graph_source, open_graph, threads
+from graphheat.cli.options import common, graph_source, heading_of, open_graph, threads
 
 if TYPE_CHECKING:
     from graphheat.graph import Graph
@@ -27,6 +27,8 @@ JOURNAL = "labels.sqlite"
               help="Address to listen on; any but 127.0.0.1 lets others in.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True,
               help="Port to listen on; 0: any that is free.")  # fmt: skip
+@click.option("--title", "heading", metavar="T", help="Heading (default: the graph's name).")
+@click.option("--noun", metavar="WORD", help="What nodes are, in the plural, such as papers.")
 @click.option("--who", metavar="NAME", help="Whose labels these are (default: the user's name).")
 @click.option("--networks/--no-networks", default=True, show_default=True,
               help="Whether the default recipe trains in the background.")  # fmt: skip
@@ -40,6 +42,8 @@ def label(
     resume: bool,
     host: str,
     port: int,
+    heading: str | None,
+    noun: str | None,
     who: str | None,
     networks: bool,
     opens: bool,
@@ -76,7 +80,9 @@ def label(
         journal = held.enter_context(
             Journal(folder / JOURNAL, graph.fingerprint, graph.n, graph.name, resume=resume)
         )
-        page = page_text(graph, server=True)
+        if heading is None:
+            heading = heading_of(graph.name, source["graph"])
+        page = page_text(graph, title=heading, noun=noun, server=True)
         session = Session(
             graph, journal, classes=names, who=who or _user(), networks=networks, threads=threads
         )

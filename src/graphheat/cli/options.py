@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -192,6 +193,21 @@ def open_graph(source: dict[str, Any]) -> Any:
     for sentence in (*graph.account, *graph.notes):
         display.say(sentence)
     return graph
+
+
+PLAIN_NAMES = frozenset({"edge", "edges", "edgelist", "edge_list", "links", "graph", "network"})
+
+
+def heading_of(name: str, given: str) -> str:
+    """Return what people call a graph: its folder where its file is called as any other.
+
+    Examples
+    --------
+    >>> heading_of("edges", "data/people/edges.csv"), heading_of("cora", "data/cora.npz")
+    ('people', 'cora')
+    """
+    folder = Path(given).absolute().parent.name
+    return folder if folder and name.lower() in PLAIN_NAMES else name
 
 
 class EpsType(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.1
