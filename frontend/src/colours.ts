@@ -79,6 +79,15 @@ export function scaleColour(scale: string[], t: number): string {
   return `#${mixed.map((v) => v.toString(16).padStart(2, "0")).join("")}`;
 }
 
+/** Return the colours of a scale at 256 even steps, each made once. */
+export function scaleSteps(scale: string[]): (t: number) => string {
+  const made: string[] = [];
+  return (t) => {
+    const step = Math.round(255 * Math.max(0, Math.min(1, t)));
+    return (made[step] ??= scaleColour(scale, step / 255));
+  };
+}
+
 /** Colours of the classes: the most frequent get one each, the others share a grey. */
 export class ClassColours {
   private readonly rank: Int32Array;

@@ -1,6 +1,6 @@
 /** The heart of the page: the scene, what is chosen, and what follows from it. */
 
-import { ClassColours, SPLIT_NAMES, Theme, heatPlace, rightColour, rightness, scaleColour, splitColour, themeOf } from "./colours";
+import { ClassColours, SPLIT_NAMES, Theme, heatPlace, rightColour, rightness, scaleColour, scaleSteps, splitColour, themeOf } from "./colours";
 import type { Scene } from "./data";
 import { Diffusion, Source, hopDistances } from "./heat";
 import { Labelling } from "./labelling";
@@ -190,25 +190,30 @@ export class Explorer {
 
   /** The colour of a node in the chosen mode; in the mode of heat, by its weight. */
   colour(node: number): string {
-    const { scene, theme, near } = this;
+    return this.colouring()(node);
+  }
+
+  /** The same for many nodes: what they share is looked up once. */
+  colouring(): (node: number) => string {
+    const { scene, theme, near, classColours } = this;
     switch (this.state.mode) {
       case "predicted":
-        return this.classColours.of(scene.predicted![node], theme);
+        return (node) => classColours.of(scene.predicted![node], theme);
       case "label":
-        return this.classColours.of(scene.labels[node], theme);
+        return (node) => classColours.of(scene.labels[node], theme);
       case "confidence": {
         const floor = 1 / Math.max(scene.classes.length, 1);
-        return scaleColour(theme.confidence, (scene.confidence![node] - floor) / (1 - floor));
+        const steps = scaleSteps(theme.confidence);
+        return (node) => steps((scene.confidence![node] - floor) / (1 - floor));
       }
       case "split":
-        return splitColour(scene.split[node], theme);
+        return (node) => splitColour(scene.split[node], theme);
       case "right":
-        return rightColour(rightness(scene, node), theme);
+        return (node) => rightColour(rightness(scene, node), theme);
       case "heat":
-        if (near) return this.heatColour(near.heat[node]);
-        return theme.node;
+        return near ? (node) => this.heatColour(near.heat[node]) : () => theme.node;
       case "plain":
-        return theme.node;
+        return () => theme.node;
     }
   }
 

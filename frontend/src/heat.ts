@@ -77,21 +77,32 @@ export class Diffusion {
     return y;
   }
 
-  /** Return e^{-sL}x for several s, each given by its coefficients, from one recurrence. */
+  /**
+   * Return e^{-sL}x for several s, each given by its coefficients, from one recurrence.
+   *
+   * A term is made, put in the place of the last but one and added to the sums in one pass: what is
+   * read from memory is what takes the time.
+   */
   sweep(x: Float64Array, series: Float64Array[]): Float64Array[] {
+    const { starts, targets } = this.adjacency;
+    const { values, loops, n } = this;
     const results = series.map((c) => x.map((value) => c[0] * value));
     const most = Math.max(...series.map((c) => c.length));
-    let before = x;
-    let term = x;
+    let before = new Float64Array(n);
+    let term = x.slice();
     for (let k = 1; k < most; k++) {
-      const next = this.multiply(term);
-      if (k > 1) for (let i = 0; i < next.length; i++) next[i] = 2 * next[i] - before[i];
-      for (let q = 0; q < series.length; q++) {
-        if (k >= series[q].length) continue;
-        const [factor, y] = [series[q][k], results[q]];
-        for (let i = 0; i < y.length; i++) y[i] += factor * next[i];
+      const open = series.flatMap((c, q) => (k < c.length ? [q] : []));
+      const factors = open.map((q) => series[q][k]);
+      const sums = open.map((q) => results[q]);
+      const twice = k > 1 ? 2 : 1; // T_1 = S T_0, and T_k = 2 S T_{k−1} − T_{k−2}
+      for (let i = 0; i < n; i++) {
+        let sum = loops ? loops[i] * term[i] : 0;
+        for (let p = starts[i]; p < starts[i + 1]; p++) sum += values[p] * term[targets[p]];
+        const next = twice * sum - before[i];
+        before[i] = next;
+        for (let q = 0; q < sums.length; q++) sums[q][i] += factors[q] * next;
       }
-      [before, term] = [term, next];
+      [before, term] = [term, before];
     }
     return results;
   }

@@ -139,7 +139,9 @@ export class Labelling {
     for (const [node, answer] of fresh) this.answers.put(node, answer);
     const named = classes.join("\n") !== this.classes.join("\n");
     this.classes = classes;
-    // What is asked stays, unless somebody else has answered it.
+    // What is asked stays, unless somebody else has answered it; why it is asked may be new.
+    const hint = this.hints.find(({ node }) => node === this.suggestion?.node);
+    if (hint && this.suggestion) this.suggestion = { ...this.suggestion, why: hint.why };
     if (gone.length || fresh.length) this.respread();
     else if (this.loaded === 1 && (named || (!this.suggestion && !this.looking))) this.finish(false);
   }

@@ -3,6 +3,9 @@
 import { table } from "./csv";
 import type { Explorer } from "./explorer";
 
+export const LABELS_FILE = "labels.csv";
+export const PREDICTIONS_FILE = "predictions.csv";
+
 function download(name: string, blob: Blob): void {
   const link = document.createElement("a");
   link.download = name;
@@ -49,7 +52,8 @@ export function nodesCsv(explorer: Explorer, nodes: number[]): string {
   if (scene.predicted) head.push("predicted", "confidence");
   return table(head, nodes.map((node) => {
     const row: (string | number)[] = [scene.ids[node], scene.titles?.[node] ?? "", name(scene.labels[node])];
-    if (scene.predicted) row.push(name(scene.predicted[node]), Number(scene.confidence![node].toFixed(5)));
+    // Where no heat has come nothing is predicted, and nothing is sure.
+    if (scene.predicted) row.push(name(scene.predicted[node]), scene.predicted[node] < 0 ? "" : Number(scene.confidence![node].toFixed(5)));
     return row;
   }));
 }
@@ -59,7 +63,12 @@ export function saveNodes(explorer: Explorer, nodes: number[]): void {
 }
 
 export function saveLabels(explorer: Explorer): void {
-  download("labels.csv", csvBlob(explorer.labelling.csv()));
+  download(LABELS_FILE, csvBlob(explorer.labelling.csv()));
+}
+
+/** Every node, with its label or what is predicted of it. */
+export function savePredictions(explorer: Explorer): void {
+  download(PREDICTIONS_FILE, csvBlob(nodesCsv(explorer, explorer.scene.ids.map((_, node) => node))));
 }
 
 function csvBlob(text: string): Blob {

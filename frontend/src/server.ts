@@ -5,6 +5,8 @@ import type { Labelling } from "./labelling";
 
 const PATIENCE = [500, 1000, 2000, 5000]; // milliseconds between attempts while nobody answers
 
+const MOST_PAUSES = 10; // for answers to arrive before the run is written
+
 export interface Model {
   name: string;
   why: string;
@@ -244,6 +246,9 @@ export class Server {
 
   /** Have the run folder and the node table written; returns a sentence. */
   async finish(): Promise<string> {
+    // What was answered before belongs to it.
+    for (let k = 0; this.queue.length && k < MOST_PAUSES; k++) await pause(0);
+    if (this.queue.length) return `${this.queue.length} answers wait to be sent; nothing was written.`;
     try {
       const answer = await fetch("/finish", {
         method: "POST", credentials: "same-origin", headers: { "Content-Type": "application/json" }, body: "{}",

@@ -23,6 +23,7 @@ export class Stage {
   private readonly message = h("p", { class: "no-webgl", hidden: true },
     "WebGL is not available here: the graph is drawn on a plain canvas, which is slower.");
   private dimmed = false;
+  private box = { width: 0, height: 0 }; // of the graph, in CSS pixels, as of the last change of it
 
   constructor(private readonly explorer: Explorer) {
     this.overlay = new Overlay(explorer);
@@ -59,7 +60,7 @@ export class Stage {
       hover: (node) => this.hover(node),
       drawn: () => this.overlay.draw(this.view.transform()),
     };
-    this.overlay.resize(this.container.clientWidth, this.container.clientHeight);
+    this.measure();
     this.dimmed = this.overlay.active;
     // A view draws while it is built, before it can be asked where things are.
     let built = false;
@@ -80,7 +81,7 @@ export class Stage {
     }
     built = true;
     new ResizeObserver(() => {
-      this.overlay.resize(this.container.clientWidth, this.container.clientHeight);
+      this.measure();
       this.view.resize();
     }).observe(this.container);
     explorer.listen((changed) => this.changed(changed));
@@ -89,20 +90,27 @@ export class Stage {
     events.drawn();
   }
 
+  private measure(): void {
+    this.box = { width: this.container.clientWidth, height: this.container.clientHeight };
+    this.overlay.resize(this.box.width, this.box.height);
+  }
+
   private look(): Look {
     const { explorer } = this;
     const { theme } = explorer;
     if (this.overlay.active) {
       // The others step back, but keep their class's colour.
       const pale = new Map<string, string>();
+      const { scene, classColours } = explorer;
+      const codes = scene.predicted ?? scene.labels;
       const colour = (node: number): string => {
-        const own = explorer.classColour(node) ?? theme.node;
+        const own = codes[node] < 0 ? theme.node : classColours.of(codes[node], theme);
         if (!pale.has(own)) pale.set(own, faded(own, theme));
         return pale.get(own)!;
       };
       return { colour, edge: theme.dimEdge, background: theme.background };
     }
-    return { colour: (node) => explorer.colour(node), edge: theme.edge, background: theme.background };
+    return { colour: explorer.colouring(), edge: theme.edge, background: theme.background };
   }
 
   private changed(changed: Changed): void {
@@ -135,8 +143,8 @@ export class Stage {
     if (asked === null) return;
     const { scene } = this.explorer;
     const [x, y] = apply(this.view.transform(), scene.x[asked], scene.y[asked]);
-    const { clientWidth, clientHeight } = this.container;
-    if (x > 20 && y > 20 && x < clientWidth - 20 && y < clientHeight - 20) return;
+    const { width, height } = this.box;
+    if (x > 20 && y > 20 && x < width - 20 && y < height - 20) return;
     this.view.fit(null, true);
   }
 

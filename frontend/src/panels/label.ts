@@ -2,7 +2,7 @@
 
 import { count, h, percent, plural, swatch, words } from "../dom";
 import type { Changed, Explorer } from "../explorer";
-import { saveLabels } from "../save";
+import { LABELS_FILE, PREDICTIONS_FILE, saveLabels, savePredictions } from "../save";
 import type { Server } from "../server";
 import { ClassList } from "./class_list";
 import { nounOf } from "./overview";
@@ -23,6 +23,8 @@ export class LabelPanel {
   private readonly start = h("div", {});
   private readonly end = h("div", {});
   private readonly classes: ClassList;
+  private readonly saveButton: HTMLButtonElement;
+  private readonly predictionsButton: HTMLButtonElement;
   private readonly saved = h("p", { class: "hint", role: "status" });
   private listed = MOST_LISTED;
 
@@ -34,16 +36,20 @@ export class LabelPanel {
     this.classes = new ClassList(explorer);
     this.undoButton = h("button", { type: "button", class: "small", title: "Undo (z)", click: () => this.step("undo") }, "Undo");
     this.redoButton = h("button", { type: "button", class: "small", title: "Redo (y)", click: () => this.step("redo") }, "Redo");
-    const save = h("button", { type: "button", class: "small strong", click: () => {
+    this.saveButton = h("button", { type: "button", class: "small strong", title: "Your labels as CSV, a node table", click: () => {
       saveLabels(explorer);
-      this.saved.textContent = this.savedText();
-    } }, "Save labels (CSV)");
+      this.tellSaved();
+    } }, "Save labels");
+    this.predictionsButton = h("button", { type: "button", class: "small", title: "As CSV: every node with its label, or else its predicted class and how sure", click: () => {
+      savePredictions(explorer);
+      this.saved.textContent = `Saved: ${PREDICTIONS_FILE}, with a class and a confidence for every node that heat has reached.`;
+    } }, "Save predictions");
     this.element = h("div", { class: "labelling" },
       new ProgressCard(explorer).element,
       server ? new ServerCard(explorer, server).element : null,
       this.start,
       this.card,
-      h("div", { class: "steps" }, this.undoButton, this.redoButton, save),
+      h("div", { class: "steps" }, this.undoButton, this.redoButton, h("span", { class: "saves" }, this.predictionsButton, this.saveButton)),
       this.saved,
       this.end,
       this.list);
@@ -72,6 +78,8 @@ export class LabelPanel {
     this.place();
     this.undoButton.disabled = !labelling.answers.canUndo;
     this.redoButton.disabled = !labelling.answers.canRedo;
+    this.saveButton.disabled = !labelling.answers.labelled;
+    this.predictionsButton.disabled = !this.explorer.scene.predicted;
     this.list.replaceChildren(...this.given());
   }
 
@@ -138,12 +146,13 @@ export class LabelPanel {
     ];
     if (other) parts.push(h("p", { class: "title" }, words(other)));
     if (!classes.length) {
-      parts.push(h("p", { class: "story" }, "Name the classes first; then this one gets its class with a click or the keys 1 to 9."), this.links(asked));
+      parts.push(h("p", { class: "story" }, "Name the classes first; then give this one its class, by its button or the keys 1 to 9."), this.links(asked));
       return parts;
     }
     const now = labelling.answers.of(asked);
-    const long = scene.classes.some((name) => name.length > 13);
-    parts.push(h("div", { class: long ? "answers long" : "answers", role: "group", "aria-label": "Its class" }, ...classes.map((_, code) => {
+    const longest = Math.max(...scene.classes.map((name) => name.length));
+    const width = longest > 13 ? "answers long" : longest > 9 ? "answers middling" : "answers";
+    parts.push(h("div", { class: width, role: "group", "aria-label": "Its class" }, ...classes.map((_, code) => {
       const pressed = now?.kind === "label" && now.code === code;
       const share = scene.probabilities && now?.kind !== "label" ? scene.probabilities[asked * classes.length + code] : null;
       return h("button", {
@@ -243,7 +252,10 @@ export class LabelPanel {
         labelling.knownLabels ? begin(true, `From the ${count(labelling.knownLabels)} labels of the graph`) : null));
   }
 
-  private savedText(): string {
-    return "Saved. Every node is a row of it, so that it is a node table: graphheat fit EDGES --nodes labels.csv";
+  private tellSaved(): void {
+    const { header } = this.explorer.own;
+    const name = header.title.replace(/[^\w.-]+/g, "_").slice(0, 40) || "labels";
+    this.saved.replaceChildren(`Saved: ${LABELS_FILE}, a node table with a row per node. Learn from it, with your edge list in the place of EDGES:`,
+      h("code", { class: "command" }, `graphheat fit EDGES --nodes ${LABELS_FILE} --out runs/${name}`));
   }
 }

@@ -64,17 +64,18 @@ export class ServerCard {
 
   private curve({ curve }: Estimate): HTMLElement | null {
     if (curve.length < 2) return null;
-    const most = Math.max(...curve.map(([labels]) => labels));
-    const x = (labels: number): number => 26 + (labels / Math.max(1, most)) * (WIDTH - 34);
+    const [least, most] = [Math.min, Math.max].map((of) => of(...curve.map(([labels]) => labels)));
+    const x = (labels: number): number => 26 + ((labels - least) / Math.max(1, most - least)) * (WIDTH - 34);
     const y = (share: number): number => 6 + (1 - share) * (HEIGHT - 22);
     const point = (labels: number, share: number): string => `${x(labels).toFixed(1)} ${y(share).toFixed(1)}`;
     const band = [...curve.map(([labels, , , high]) => point(labels, high)), ...[...curve].reverse().map(([labels, , low]) => point(labels, low))];
     return h("figure", { class: "course" }, svg("svg",
       { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `Expected accuracy by labels: ${curve.map(([labels, share]) => `${labels}: ${percent(share, 0)}`).join(", ")}` },
       svg("path", { class: "band", d: `M${band.join("L")}Z` }),
-      svg("line", { x1: x(0), x2: x(most), y1: y(0), y2: y(0), class: "axis" }),
-      svg("text", { x: x(0) - 4, y: y(1) + 8, "text-anchor": "end", class: "tick" }, "1"),
-      svg("text", { x: x(0) - 4, y: y(0), "text-anchor": "end", class: "tick" }, "0"),
+      svg("line", { x1: x(least), x2: x(most), y1: y(0), y2: y(0), class: "axis" }),
+      svg("text", { x: x(least) - 4, y: y(1) + 8, "text-anchor": "end", class: "tick" }, "1"),
+      svg("text", { x: x(least) - 4, y: y(0), "text-anchor": "end", class: "tick" }, "0"),
+      svg("text", { x: x(least), y: HEIGHT - 3, "text-anchor": "start", class: "tick" }, String(least)),
       svg("text", { x: x(most), y: HEIGHT - 3, "text-anchor": "end", class: "tick" }, plural(most, "label")),
       svg("path", { class: "curve curve-heat", d: `M${curve.map(([labels, share]) => point(labels, share)).join("L")}` })));
   }

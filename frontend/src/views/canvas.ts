@@ -1,11 +1,11 @@
 /** The graph on a plain canvas, for browsers without WebGL. */
 
 import type { Scene } from "../data";
-import { Affine, Look, View, ViewEvents, bounds, nearest, nodeSize } from "./view";
+import { layDisc, packed } from "./raster";
+import { Affine, Look, View, ViewEvents, bounds, nearest, nodeSize, roominess } from "./view";
 
 const PADDING = 26;
 const REACH = 12;
-const MOST_DOTS = 2000;
 
 export class CanvasView implements View {
   readonly kind = "canvas";
@@ -15,9 +15,10 @@ export class CanvasView implements View {
   private centre = { x: 0.5, y: 0.5 };
   private scale = 1; // 1 = the whole graph in view
   private frame = 0;
-  private edges: ImageBitmap | null = null;
+  private box = { width: 1, height: 1 }; // the container's, read once: asking the page lays it out anew
+  private edges: ImageData | null = null;
   private edgesOf = "";
-  private readonly dots = new Map<string, ImageBitmap>();
+  private picture: ImageData | null = null;
 
   constructor(
     private readonly scene: Scene,
@@ -85,17 +86,15 @@ export class CanvasView implements View {
   }
 
   private get side(): number {
-    const { clientWidth, clientHeight } = this.container;
-    return Math.max(40, Math.min(clientWidth, clientHeight) - 2 * PADDING);
+    return Math.max(40, Math.min(this.box.width, this.box.height) - 2 * PADDING);
   }
 
   transform(): Affine {
     const k = this.side * this.scale;
-    const { clientWidth, clientHeight } = this.container;
     return {
       a: k, b: 0, c: 0, d: -k,
-      e: clientWidth / 2 - k * this.centre.x,
-      f: clientHeight / 2 + k * this.centre.y,
+      e: this.box.width / 2 - k * this.centre.x,
+      f: this.box.height / 2 + k * this.centre.y,
     };
   }
 
@@ -110,10 +109,9 @@ export class CanvasView implements View {
     if (nodes && nodes.length) {
       const box = bounds(this.scene.x, this.scene.y, nodes);
       this.centre = { x: (box.x[0] + box.x[1]) / 2, y: (box.y[0] + box.y[1]) / 2 };
-      const { clientWidth, clientHeight } = this.container;
       const fits = Math.min(
-        (clientWidth - 90) / (this.side * (box.x[1] - box.x[0]) || 1),
-        (clientHeight - 90) / (this.side * (box.y[1] - box.y[0]) || 1),
+        (this.box.width - 90) / (this.side * (box.x[1] - box.x[0]) || 1),
+        (this.box.height - 90) / (this.side * (box.y[1] - box.y[0]) || 1),
       );
       this.scale = Math.max(1, Math.min(16, fits));
     }
@@ -133,33 +131,15 @@ export class CanvasView implements View {
 
   resize(): void {
     const ratio = window.devicePixelRatio || 1;
-    this.canvas.width = Math.max(1, Math.round(this.container.clientWidth * ratio));
-    this.canvas.height = Math.max(1, Math.round(this.container.clientHeight * ratio));
+    this.box = { width: this.container.clientWidth, height: this.container.clientHeight };
+    this.canvas.width = Math.max(1, Math.round(this.box.width * ratio));
+    this.canvas.height = Math.max(1, Math.round(this.box.height * ratio));
     this.schedule();
   }
 
   snapshot(): HTMLCanvasElement[] {
     this.draw();
     return [this.canvas];
-  }
-
-  /** A disc as a picture: thousands of them are laid down faster than drawn. */
-  private dot(colour: string, r: number, ratio: number): ImageBitmap {
-    const pixels = Math.round(4 * r * ratio) / 4;
-    const key = `${colour} ${pixels}`;
-    const known = this.dots.get(key);
-    if (known) return known;
-    if (this.dots.size > MOST_DOTS) this.dots.clear();
-    const side = 2 * Math.ceil(pixels) + 2;
-    const sheet = new OffscreenCanvas(side, side);
-    const context = sheet.getContext("2d")!;
-    context.fillStyle = colour;
-    context.beginPath();
-    context.arc(side / 2, side / 2, pixels, 0, 2 * Math.PI);
-    context.fill();
-    const made = sheet.transferToImageBitmap();
-    this.dots.set(key, made);
-    return made;
   }
 
   private schedule(): void {
@@ -170,43 +150,52 @@ export class CanvasView implements View {
     });
   }
 
-  private draw(): void {
-    const context = this.canvas.getContext("2d");
-    if (!context) return;
-    const ratio = window.devicePixelRatio || 1;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, this.container.clientWidth, this.container.clientHeight);
-    const t = this.transform();
-    const { x, y, n } = this.scene;
+  /** Edges stay as they are while colours change: they are drawn once for each view. */
+  private edgesIn(t: Affine, ratio: number): ImageData {
+    const { width, height } = this.canvas;
+    const { edge, background } = this.look;
+    const view = JSON.stringify([t, edge, background, width, height]);
+    if (view === this.edgesOf && this.edges) return this.edges;
+    const { x, y } = this.scene;
     const { from, to } = this.scene.edges;
-    const view = JSON.stringify([t, this.look.edge, this.canvas.width, this.canvas.height]);
-    if (view !== this.edgesOf || !this.edges) {
-      // Edges stay as they are while colours change: they are drawn once for each view.
-      this.edgesOf = view;
-      this.edges?.close();
-      const sheet = new OffscreenCanvas(this.canvas.width, this.canvas.height);
-      const below = sheet.getContext("2d")!;
-      below.setTransform(ratio, 0, 0, ratio, 0, 0);
-      below.strokeStyle = this.look.edge;
-      below.lineWidth = 0.7;
-      below.beginPath();
-      for (let e = 0; e < from.length; e++) {
-        below.moveTo(t.e + t.a * x[from[e]], t.f + t.d * y[from[e]]);
-        below.lineTo(t.e + t.a * x[to[e]], t.f + t.d * y[to[e]]);
-      }
-      below.stroke();
-      this.edges = sheet.transferToImageBitmap();
+    const below = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true })!;
+    below.fillStyle = background;
+    below.fillRect(0, 0, width, height);
+    below.setTransform(ratio, 0, 0, ratio, 0, 0);
+    below.strokeStyle = edge;
+    below.lineWidth = 0.7;
+    below.beginPath();
+    for (let e = 0; e < from.length; e++) {
+      below.moveTo(t.e + t.a * x[from[e]], t.f + t.d * y[from[e]]);
+      below.lineTo(t.e + t.a * x[to[e]], t.f + t.d * y[to[e]]);
     }
-    context.drawImage(this.edges, 0, 0, this.canvas.width / ratio, this.canvas.height / ratio);
-    const grow = Math.sqrt(Math.max(this.scale, 1));
-    const { clientWidth, clientHeight } = this.container;
+    below.stroke();
+    [this.edgesOf, this.edges] = [view, below.getImageData(0, 0, width, height)];
+    return this.edges;
+  }
+
+  private draw(): void {
+    const context = this.canvas.getContext("2d", { willReadFrequently: true });
+    if (!context) return;
+    const { width, height } = this.canvas;
+    const ratio = window.devicePixelRatio || 1;
+    const t = this.transform();
+    const edges = this.edgesIn(t, ratio);
+    if (this.picture?.width !== width || this.picture.height !== height) this.picture = new ImageData(width, height);
+    const pixels = this.picture.data;
+    pixels.set(edges.data);
+    const { x, y, n } = this.scene;
+    const grow = ratio * roominess(this.side) * Math.sqrt(Math.max(this.scale, 1));
+    const colours = new Map<string, number>();
     for (let i = 0; i < n; i++) {
-      const [left, top, r] = [t.e + t.a * x[i], t.f + t.d * y[i], this.sizes[i] * grow];
-      if (left < -r || top < -r || left > clientWidth + r || top > clientHeight + r) continue;
-      const dot = this.dot(this.look.colour(i), r, ratio);
-      const half = dot.width / ratio / 2;
-      context.drawImage(dot, left - half, top - half, 2 * half, 2 * half);
+      const [left, top, r] = [ratio * (t.e + t.a * x[i]), ratio * (t.f + t.d * y[i]), this.sizes[i] * grow];
+      if (left < -r || top < -r || left > width + r || top > height + r) continue;
+      const name = this.look.colour(i);
+      let colour = colours.get(name);
+      if (colour === undefined) colours.set(name, (colour = packed(name)));
+      layDisc(pixels, width, height, left, top, r, colour);
     }
+    context.putImageData(this.picture, 0, 0);
     this.events.drawn();
   }
 }

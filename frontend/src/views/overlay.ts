@@ -54,7 +54,7 @@ export class Overlay {
 
   private size(node: number, t: Affine): number {
     const { starts } = this.explorer.scene.adjacency;
-    const grow = Math.min(2.2, Math.max(1, Math.sqrt(Math.abs(t.a) / 700)));
+    const grow = Math.min(2.2, Math.max(0.5, Math.sqrt(Math.abs(t.a) / 620)));
     return nodeSize(this.explorer.scene.n, starts[node + 1] - starts[node]) * grow;
   }
 
@@ -123,12 +123,13 @@ export class Overlay {
     const { explorer } = this;
     const near = explorer.near!;
     const { scene, theme, state } = explorer;
+    const colour = explorer.colouring();
     for (let k = near.neighbours.length - 1; k >= 0; k--) {
       const node = near.neighbours[k];
       if (state.filter && !explorer.matches(state.filter, node)) continue;
       const [x, y] = apply(t, scene.x[node], scene.y[node]);
       const r = this.radius(node, t);
-      context.fillStyle = explorer.colour(node);
+      context.fillStyle = colour(node);
       context.beginPath();
       context.arc(x, y, r, 0, 2 * Math.PI);
       context.fill();
@@ -149,10 +150,11 @@ export class Overlay {
   private drawFiltered(context: CanvasRenderingContext2D, t: Affine): void {
     const { explorer } = this;
     const { scene, state } = explorer;
+    const colour = explorer.colouring();
     for (let i = 0; i < scene.n; i++) {
       if (!explorer.matches(state.filter!, i)) continue;
       const [x, y] = apply(t, scene.x[i], scene.y[i]);
-      context.fillStyle = explorer.colour(i);
+      context.fillStyle = colour(i);
       context.beginPath();
       context.arc(x, y, this.size(i, t) + 0.8, 0, 2 * Math.PI);
       context.fill();

@@ -44,6 +44,11 @@ export function nodeSize(n: number, degree: number): number {
   return Math.max(0.9, Math.min(6, 120 / Math.sqrt(n))) + 0.3 * Math.sqrt(Math.min(degree, 100));
 }
 
+/** How much smaller nodes are where the graph has little room, so that they do not become one blot. */
+export function roominess(side: number): number {
+  return Math.max(0.5, Math.min(1, Math.sqrt(side / 620)));
+}
+
 /** Return the node nearest to a point of the screen, within a radius, or null. */
 export function nearest(
   t: Affine,

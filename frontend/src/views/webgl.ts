@@ -5,7 +5,7 @@ import Sigma from "sigma";
 import { EdgeLineProgram, EdgeRectangleProgram } from "sigma/rendering";
 
 import type { Scene } from "../data";
-import { Affine, Look, View, ViewEvents, bounds, nearest, nodeSize } from "./view";
+import { Affine, Look, View, ViewEvents, bounds, nearest, nodeSize, roominess } from "./view";
 
 const REACH = 16; // pixels around a click in which a node counts as meant
 const HOVER = 7; // and around the pointer
@@ -24,9 +24,10 @@ export class WebglView implements View {
   ) {
     this.look = look;
     const graph = new UndirectedGraph({ allowSelfLoops: true });
+    const room = roominess(Math.min(container.clientWidth, container.clientHeight) - 52);
     for (let i = 0; i < scene.n; i++) {
       const degree = scene.adjacency.starts[i + 1] - scene.adjacency.starts[i];
-      graph.addNode(i, { x: scene.x[i], y: scene.y[i], size: nodeSize(scene.n, degree) });
+      graph.addNode(i, { x: scene.x[i], y: scene.y[i], size: room * nodeSize(scene.n, degree) });
     }
     const { from, to } = scene.edges;
     for (let e = 0; e < from.length; e++) {
