@@ -13,6 +13,7 @@ from graphheat.explorer import write_page
 from graphheat.graph import Graph, Split
 from graphheat.linear.spreading import SpreadingSettings, fit_spreading
 
+CONTROLS = {"button", "textbox", "searchbox", "combobox", "slider", "tab", "region", "img"}
 MARKUP = "<img src=x onerror='window.ran = 1'>"
 
 
@@ -275,6 +276,72 @@ def test_nothing_runs_over_the_edge_while_labelling(visit, fitted, width):
         legend = "document.querySelector('.legend')"
         assert page.evaluate(f"{legend}.scrollHeight - {legend}.clientHeight") <= 0
         assert page.evaluate(f"{legend}.scrollWidth - {legend}.clientWidth") <= 0
+
+
+def test_keys_alone_lead_from_naming_classes_to_the_saved_table(visit, bare):
+    focused = "document.activeElement.textContent || document.activeElement.ariaLabel"
+
+    def tab_to(page, wanted, most=40):
+        for _ in range(most):
+            page.keyboard.press("Tab")
+            if wanted(page):
+                return
+        raise AssertionError("Tab does not lead there")
+
+    with visit(bare, accept_downloads=True) as page:
+        tab_to(page, lambda page: page.evaluate("document.activeElement.id") == "new-class")
+        page.keyboard.type("tea, coffee")
+        page.keyboard.press("Enter")
+        until(page, "document.activeElement.matches('.answer')")  # one can answer at once
+        page.keyboard.press("Enter")  # the first class
+        until(page, "graphheat.labelling.answers.labelled === 1")
+        until(page, "graphheat.labelling.suggestion !== null")
+        until(page, "document.activeElement.matches('.answer')")  # the next card's
+        tab_to(page, lambda page: "coffee" in page.evaluate(focused))
+        page.keyboard.press("Space")
+        until(page, "graphheat.labelling.answers.labelled === 2")
+        until(page, "graphheat.labelling.suggestion !== null")
+        third = page.evaluate("graphheat.explorer.asked")
+        page.keyboard.press("u")
+        until(page, f"graphheat.labelling.answers.of({third})?.kind === 'unsure'")
+        tab_to(page, lambda page: page.evaluate(focused) == "Undo")
+        page.keyboard.press("Enter")
+        until(page, f"graphheat.labelling.answers.of({third}) === null")
+        tables = {
+            "Save predictions": "node,title,label,predicted,confidence",
+            "Save labels": "id,label",
+        }
+        for name, head in tables.items():
+            tab_to(page, lambda page, name=name: page.evaluate(focused) == name)
+            with page.expect_download() as download:
+                page.keyboard.press("Enter")
+            text = download.value.path().read_text("utf-8")
+            assert text.splitlines()[0] == head
+            assert len(text.splitlines()) == 41
+            until(page, f"document.activeElement.textContent === '{name}'")  # and stays there
+        assert "graphheat fit EDGES --nodes labels.csv" in page.locator(".labelling").inner_text()
+
+
+def test_every_control_has_a_name_in_the_accessibility_tree(visit, bare, fitted):
+    for path in (bare, fitted):
+        with visit(path, "#tab=label") as page:
+            if path == bare:
+                page.evaluate("graphheat.labelling.addClasses('tea, coffee')")
+            page.evaluate("graphheat.labelling.give(3, 'label', 1)")
+            until(page, "graphheat.labelling.suggestion !== null")
+            session = page.context.new_cdp_session(page)
+            for tab in ("label", "nodes", "heat", "why"):
+                page.evaluate(f"graphheat.explorer.set({{tab: '{tab}', node: 2}})")
+                nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+                found = [
+                    (node["role"]["value"], node.get("name", {}).get("value", "").strip())
+                    for node in nodes
+                    if not node.get("ignored") and "role" in node
+                ]
+                roles = {role for role, _ in found}
+                assert {"main", "complementary", "tablist", "tabpanel"} <= roles
+                assert [each for each in found if each[0] in CONTROLS and not each[1]] == []
+                assert [role for role, _ in found].count("tabpanel") == 1
 
 
 def test_a_screen_reader_is_told_what_is_asked_and_what_came_of_it(visit, bare):

@@ -24,6 +24,11 @@ class Client:
         self.port = int(self.host.rpartition(":")[2])
 
     @property
+    def address(self) -> str:
+        """What to open in a browser."""
+        return f"http://{self.host}/?token={self.token}"
+
+    @property
     def headers(self) -> dict[str, str]:
         """What the page's requests have."""
         return {
@@ -79,13 +84,19 @@ class Client:
 
 @contextmanager
 def serving(
-    graph: Graph, path: Any, *, write: Write | None = None, **options: Any
+    graph: Graph,
+    path: Any,
+    *,
+    write: Write | None = None,
+    page: str = "<title>page</title>",
+    resume: bool = False,
+    networks: bool = False,
+    **options: Any,
 ) -> Iterator[tuple[Client, Session]]:
     """Serve a graph while the block runs."""
-    resume = options.pop("resume", False)
     with Journal(path, graph.fingerprint, graph.n, graph.name, resume=resume) as journal:
-        session = Session(graph, journal, who="tests", networks=False, **options)
-        server = LabelServer(session, "<title>page</title>", write or (lambda graph: {}))
+        session = Session(graph, journal, who="tests", networks=networks, **options)
+        server = LabelServer(session, page, write or (lambda graph: {}))
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         try:
