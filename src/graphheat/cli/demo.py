@@ -93,7 +93,7 @@ def _show(graph: Any, runs: dict[str, Any]) -> None:
             [f"{code} {name}", *(int(c) for c in row)]
             for code, (name, row) in enumerate(zip(short, _confusion(graph, auto), strict=True))
         ],
-        title="Which topics are taken for which",
+        title="Confusion matrix of the test papers",
     )
 
     def described(index: int) -> dict[str, Any]:
