@@ -308,12 +308,16 @@ def test_importing_does_not_import_numba():
 CACHE_CODE = """
 import hashlib, sys
 import numpy as np, scipy.sparse as sp
+from numba.core import caching
 from graphheat.heat import normalized_adjacency
 from graphheat.heat.engines.numba import compiled
 from graphheat.heat.series import heat_series
-if sys.argv[1] == "nowhere":
-    from numba.core import caching
-    caching.CacheImpl._locator_classes = [caching.UserProvidedCacheLocator]
+
+def full(*arguments):
+    raise OSError(28, "No space left on device")
+
+if sys.argv[1] == "full":
+    caching.Cache.save_overload = full
 A = sp.random_array((300, 300), density=0.02, rng=np.random.default_rng(0))
 S = normalized_adjacency(sp.csr_array(A + A.T)).astype(np.float32)
 H = compiled.matrix(S, heat_series(2.0, 1e-4, 1), 1e-3)
@@ -321,36 +325,33 @@ print(hashlib.sha256(H.data.tobytes() + H.indices.tobytes()).hexdigest())
 """
 
 
-def test_cold_and_warm_cache_and_none_give_the_same_result(tmp_path):
-    def run(folder, mode):
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
-        command = [sys.executable, "-W", "error", "-c", CACHE_CODE, mode]
-        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-        return done.stdout
-
-    cold = run(tmp_path, "folder")
-    assert any(tmp_path.rglob("*.nbc"))  # compiled code, kept
-    assert cold == run(tmp_path, "folder") == run("/proc/nowhere", "nowhere")
+def in_a_process(code, folder, *words):
+    """Run code in a process of its own: a loop that is compiled twice confuses numba."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
+    command = [sys.executable, "-W", "error", "-c", code, *words]
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    return done.stdout
 
 
-FULL_DISK_CODE = """
-import numpy as np, scipy.sparse as sp
+def test_cold_and_warm_cache_and_a_full_disk_give_the_same_result(tmp_path):
+    cold = in_a_process(CACHE_CODE, tmp_path / "kept", "folder")
+    assert any((tmp_path / "kept").rglob("*.nbc"))  # compiled code, kept
+    assert cold == in_a_process(CACHE_CODE, tmp_path / "kept", "folder")
+    assert cold == in_a_process(CACHE_CODE, tmp_path / "full", "full")
+    assert not any((tmp_path / "full").rglob("*.nbc"))
+
+
+NOWHERE_CODE = """
+import sys
 from numba.core import caching
-from graphheat.heat.engines.numba import compiled
-from graphheat.heat.series import heat_series
-
-def full(*arguments):
-    raise OSError(28, "No space left on device")
-
-caching.Cache.save_overload = full
-S = sp.csr_array(np.eye(3, dtype=np.float32)[::-1])
-H = compiled.matrix(S, heat_series(1.0, 1e-4, 1), 1e-3)
-assert H.nnz == 5
+from graphheat.jit import compiled
+caching.CacheImpl._locator_classes = [caching.UserProvidedCacheLocator]
+sys.path.insert(0, sys.argv[1])
+import doubling
+print(compiled(doubling.double)(21))
 """
 
 
-def test_a_full_disk_costs_only_the_cache(tmp_path):
-    # In a process of its own: a loop that is compiled twice confuses numba from then on.
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-W", "error", "-c", FULL_DISK_CODE]
-    subprocess.run(command, env=environment, check=True)
+def test_without_a_folder_for_the_cache_a_loop_runs(tmp_path):
+    (tmp_path / "doubling.py").write_text("def double(x):\n    return 2 * x\n")
+    assert in_a_process(NOWHERE_CODE, "/proc/nowhere", str(tmp_path)).strip() == "42"
