@@ -132,25 +132,30 @@ def whole(name: str) -> Graph:
 def parted(name: str, regime: str, split: int) -> Graph:
     """Return a graph with the split of a regime."""
     graph = whole(name)
-    labelled = np.flatnonzero(graph.labels >= 0)
-    if regime == "b":
-        chosen = np.random.default_rng(split).choice(labelled, 60, replace=False)
-        return _with_split(graph, {"train": chosen})
     masks = np.load(FILES[name]) if name in FILES else {}
     if regime == "a" and "train_masks" in masks:
         keys = {"train": "train_masks", "val": "val_masks", "test": "test_masks"}
         return graph.with_split(
             **{part: np.flatnonzero(masks[key][split]) for part, key in keys.items()}
         )
+    return drawn(graph, regime, split)
+
+
+def drawn(graph: Graph, regime: str, split: int) -> Graph:
+    """Return a graph with labels drawn as a regime says."""
+    labelled = np.flatnonzero(graph.labels >= 0)
+    if regime == "b":
+        chosen = np.random.default_rng(split).choice(labelled, 60, replace=False)
+        return _with_split(graph, {"train": chosen})
     most = (20, 30) if regime == "a" else (5, 0)
     random = np.random.default_rng(split)
-    drawn: dict[str, list[NDArray[np.int64]]] = {"train": [], "val": []}
+    found: dict[str, list[NDArray[np.int64]]] = {"train": [], "val": []}
     for code in range(len(graph.classes)):
         members = random.permutation(np.flatnonzero(graph.labels == code))
         train, val = (min(count, len(members) // 3) for count in most)
-        drawn["train"].append(members[:train])
-        drawn["val"].append(members[train : train + val])
-    parts = {part: np.concatenate(nodes) for part, nodes in drawn.items()}
+        found["train"].append(members[:train])
+        found["val"].append(members[train : train + val])
+    parts = {part: np.concatenate(nodes) for part, nodes in found.items()}
     return _with_split(graph, {part: nodes for part, nodes in parts.items() if len(nodes)})
 
 

@@ -153,9 +153,23 @@ def test_the_run_survives_its_file_with_its_stages(tmp_path):
 
 def test_a_graph_of_labels_alone_is_fitted():
     run = fit(BARE, **BRIEF)
-    assert names(run) == ["spreading"]
-    assert any("There are no features" in note for note in run.notes)
+    assert names(run) == ["spreading", "neighbors"]
+    assert any("look at who a node's neighbours are" in note for note in run.notes)
     assert run.test_accuracy > 0.6
+
+
+def test_of_a_large_graph_without_features_labels_are_spread_alone(monkeypatch):
+    monkeypatch.setattr("graphheat.linear.neighbor_run.MOST_NODES", BARE.n - 1)
+    run = fit(BARE, **BRIEF)
+    assert names(run) == ["spreading"]
+    assert any("labels are spread by heat alone" in note for note in run.notes)
+
+
+def test_stages_of_a_graph_without_features_are_judged_by_the_same_labels_left_out():
+    run = fit(BARE.with_split(train=BARE.split.train), **BRIEF)
+    assert run.judged_by == "out-of-fold"
+    assert all(0 <= stage.accuracy <= 1 for stage in run.stages)
+    assert np.isfinite(run.probabilities).all()
 
 
 def test_without_torch_there_are_no_networks_and_a_note_says_so(monkeypatch):

@@ -12,6 +12,7 @@ from graphheat.errors import GraphError
 from graphheat.explorer import write_page
 from graphheat.graph import Graph
 from graphheat.linear import local_rows
+from graphheat.runs.combined_run import CombinedRun
 from graphheat.runs.other_graph import old_rows
 
 WHOLE = block_model(130, 3, features=6, labels_per_class=6, seed=0)
@@ -145,10 +146,11 @@ def test_what_a_row_lacks_bounds_its_error():
 
 
 def test_a_combination_on_another_graph_says_who_has_no_say():
-    found = fitted("auto").predict(OTHER)
+    run = CombinedRun.of([fitted("spreading"), fitted("linear")], [0.3, 0.7], recipe="auto")
+    found = run.predict(OTHER)
     (note,) = [note for note in found.notes if "has no say" in note]
     assert "spreading" in note and "%" in note
-    assert not any("has no say" in note for note in fitted("auto").predict(grown()[1]).notes)
+    assert not any("has no say" in note for note in run.predict(grown()[1]).notes)
 
 
 def test_another_graph_of_the_same_ids_has_not_grown():

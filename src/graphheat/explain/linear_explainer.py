@@ -21,6 +21,7 @@ from graphheat.graph.hops import component_of
 from graphheat.heat.engines import AUTO, ONE_OFF, Auto
 from graphheat.linear.diffusion import Diffusion
 from graphheat.linear.linear_run import LinearRun
+from graphheat.linear.neighbor_run import NeighborRun
 
 View = Literal["sources", "labels"]
 
@@ -59,11 +60,15 @@ class LinearExplainer:
         run.check_graph(graph)
         self.run, self.graph = run, graph
         self._diffusion = Diffusion(
-            graph, run.scaling, self_weight=run.self_weight, threads=threads
+            self._featured(), run.scaling, self_weight=run.self_weight, threads=threads
         )
         self._ahead: dict[int, NDArray[np.float64]] = {}
         self._features: dict[int, NDArray[np.float64]] = {}
         self._own = np.asarray(self._diffusion.features @ run.weights)  # ⟨x_w, W_c⟩, shape (n, c)
+
+    def _featured(self) -> Graph:
+        """Return the graph with the features that the run looks at."""
+        return self.graph
 
     def explain(self, node: Any, *, label: Any = None, view: View = "sources") -> Explanation:
         """Return what gave a logit of ``node`` its value, as :func:`explain_linear` does."""
@@ -80,6 +85,7 @@ class LinearExplainer:
             return Explanation.of(
                 run, self.graph, index, code, given, constant, logit=logit, heat=reach
             )
+        features = self.by_feature(index, [code])
         return Explanation.of(
             run,
             self.graph,
@@ -89,7 +95,7 @@ class LinearExplainer:
             float(run.bias[code]),
             logit=logit,
             without=partial(self._without, index, reach),
-            by_feature=self.by_feature(index, [code])[:, 0],
+            by_feature=None if features is None else features[:, 0],
             heat=reach,
         )
 
@@ -99,7 +105,7 @@ class LinearExplainer:
         """Return what every node's features gave to logits of ``index``, and the constants."""
         return self._reach(index)[:, None] * self._own[:, codes], self.run.bias[codes]
 
-    def by_feature(self, index: int, codes: list[int]) -> NDArray[np.float64]:
+    def by_feature(self, index: int, codes: list[int]) -> NDArray[np.float64] | None:
         """Return what every feature gave to logits of ``index``, shape (f, len(codes))."""
         return self._arrived(index)[:, None] * self.run.weights[:, codes]
 
@@ -177,3 +183,15 @@ class LinearExplainer:
         rows = self._diffusion.rows(self.run.training_nodes, self.run.s)
         center = rows.mean(axis=0)
         return center, rows - center
+
+
+class NeighborExplainer(LinearExplainer):
+    """Explains node after node of a linear model of neighbours: what each source's edges gave."""
+
+    run: NeighborRun
+
+    def _featured(self) -> Graph:
+        return self.run.featured(self.graph)
+
+    def by_feature(self, index: int, codes: list[int]) -> None:
+        """Return None: the columns are nodes, which :meth:`contributions` tell of."""

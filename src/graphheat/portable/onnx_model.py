@@ -28,6 +28,7 @@ from graphheat.heat.series import SINGLE, ChebyshevSeries, heat_series
 from graphheat.io.atomic import replacing
 from graphheat.linear import diffusion, spreading
 from graphheat.linear.linear_run import LinearRun
+from graphheat.linear.neighbor_run import NeighborRun
 from graphheat.portable.onnx_builder import OnnxBuilder
 from graphheat.runs import Run
 from graphheat.runs.combined_run import LEAST, CombinedRun
@@ -67,6 +68,11 @@ def export(run: Run, graph: Graph, builder: OnnxBuilder) -> str:
 @export.register
 def _(run: spreading.SpreadingRun, graph: Graph, builder: OnnxBuilder) -> str:
     return builder.constant(run.probabilities)
+
+
+@export.register
+def _(run: NeighborRun, graph: Graph, builder: OnnxBuilder) -> str:
+    return builder.constant(run.probabilities)  # of edges, which are part of the model
 
 
 @export.register

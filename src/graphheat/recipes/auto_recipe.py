@@ -17,6 +17,7 @@ from graphheat.graph import Graph
 from graphheat.linear import grid, spreading
 from graphheat.linear.averaged import COLD, fit_averaged
 from graphheat.linear.linear_run import LinearRun
+from graphheat.linear.neighbor_run import fit_neighbors, too_large, with_neighbors
 from graphheat.linear.spreading import (
     SpreadingRun,
     SpreadingSettings,
@@ -39,6 +40,9 @@ from graphheat.suitability import warnings_of
 # nothing where the linear models prefer hardly any heat, which is what networks agree by.
 EXPECTED, EXPECTED_COLD = 1.0, 0.0
 SAMPLED, SAMPLED_COLD = 0.5, 0.25  # the same of a network that was trained from rows
+# Without features: what linear models of neighbours are expected to count for beside label
+# spreading, and how far that may be off (see SCALE of stacking).
+NEIGHBORS, NEIGHBORS_SCALE = 0.5, 0.5
 INTERRUPTED = "Interrupted: the answer is that of the stages so far; --resume goes on."
 ALONE = 1.0  # of a stage that there is no other beside
 
@@ -85,7 +89,8 @@ class AutoRecipe(Recipe):
 
     1. *Label spreading* by heat (:mod:`graphheat.linear.spreading`), which needs no features.
     2. *Linear*: ridge classifiers on diffused features, averaged
-       (:mod:`graphheat.linear.averaged`).
+       (:mod:`graphheat.linear.averaged`); in a graph without features, on who a node's neighbours
+       are (:mod:`graphheat.linear.neighbor_run`).
     3. *Networks*: an ensemble with consistency regularisation
        (:mod:`graphheat.training.ensemble`), where there are features and torch.
 
@@ -178,9 +183,17 @@ class _Answer:
 
     def fit_linear(self) -> None:
         """Fit the linear models, where there are features and time."""
-        if self.graph.features is None:
+        if self.graph.features is None and too_large(self.graph):
             self.notes.append("There are no features: labels are spread by heat alone.")
-        elif not self._late("Linear models"):
+        elif self._late("Linear models"):
+            return
+        elif self.graph.features is None:
+            self.notes.append(
+                "There are no features: labels are spread by heat, and linear models look at who "
+                "a node's neighbours are."
+            )
+            self._add(self._fit_neighbors())
+        else:
             self._shared("linear", grid.MOST_LABELS, self._fit_linear)
 
     def _fit_linear(self) -> Run:
@@ -188,6 +201,24 @@ class _Answer:
             self.graph, self.split, self.settings.ensemble.linear, seed=self.seed,
             threads=self.prepared.threads, progress=self.progress,
         )  # fmt: skip
+
+    def _fit_neighbors(self) -> Run:
+        """Fit linear models of neighbours, and judge them and label spreading by the same folds."""
+        threads = self.prepared.threads
+        run, plain = fit_neighbors(
+            self.graph, self.split, self.settings.ensemble.linear, seed=self.seed, threads=threads,
+            progress=self.progress,
+        )  # fmt: skip
+        teaching = Teaching.by(
+            plain, with_neighbors(self.graph), self.split, FOLDS, self.seed, threads
+        )
+        if teaching.folds is None:
+            return run
+        (spread, at), train = self.stages[0], np.sort(self.split.train)
+        assert isinstance(spread, SpreadingRun)
+        by_others = spread_without_folds(self.graph, spread, teaching.folds, threads)
+        self.stages[0] = replace(spread, out_of_fold=by_others), at
+        return replace(run, out_of_fold=teaching.out_of_fold(train))
 
     def train_networks(self) -> None:
         """Train the networks, where there are features, torch and time."""
@@ -324,6 +355,9 @@ def _weights(
     networks = EXPECTED_COLD if cold else EXPECTED
     if "sampled" in of:
         networks = SAMPLED_COLD if cold else SAMPLED
+    if "neighbors" in of:
+        prior = np.array([1.0 - NEIGHBORS, NEIGHBORS])
+        return stacked_weights(shown, codes, prior, scale=NEIGHBORS_SCALE)
     expected = {
         "spreading": 0.0, "linear": 1.0 - networks, "ensemble": networks, "sampled": networks
     }  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 from graphheat.errors import KernelMemoryError
 from graphheat.graph import Graph
 from graphheat.graph.feature_matrix import Features
+from graphheat.linear.neighbor_run import too_large
 from graphheat.memory import available_memory
 from graphheat.recipes.folds import FOLDS, KINDS, MEMBERS
 
@@ -55,6 +56,8 @@ def fit_memory(graph: Graph, recipe: str, settings: Any) -> int:
     if recipe == "spreading":
         return total
     columns, stored = _size(graph.features)
+    if recipe == "auto" and graph.features is None and not too_large(graph):
+        columns, stored = n, entries  # neighbours stand in for features
     total += 24 * (stored + columns)
     total += 8 * n * (2 * columns if columns <= 2 * STRIP else 2 * STRIP)
     if recipe in ("linear", "auto", "ensemble"):

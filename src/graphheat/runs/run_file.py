@@ -29,6 +29,7 @@ HISTORY_COLUMNS = ("train_loss", "val_loss", "val_accuracy")
 KINDS: dict[str, str | type[Run]] = {
     "network": "graphheat.training.network_run:NetworkRun",
     "linear": "graphheat.linear.linear_run:LinearRun",
+    "neighbors": "graphheat.linear.neighbor_run:NeighborRun",
     "spreading": "graphheat.linear.spreading:SpreadingRun",
     "label_sets": "graphheat.linear.label_sets_run:LabelSetsRun",
     "combined": "graphheat.runs.combined_run:CombinedRun",

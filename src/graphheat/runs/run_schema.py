@@ -137,6 +137,23 @@ ARRAYS: Mapping[str, ArrayRule] = {
     "input/deviation": ArrayRule("f", "f", needed=False),
     "input/idf": ArrayRule("f", "f", needed=False),
 }
+LINEAR_HEADER: Mapping[str, Rule] = {
+    "linear": MAPPING,
+    "linear.s": TIME,
+    "linear.l2": TIME,
+    "linear.self_weight": TIME,
+    "linear.threads": THREADS,
+    "linear.by": TEXT,
+    "linear.scaling": TEXT,
+    "linear.forms": (lambda value: isinstance(value, list), "a list"),
+}
+LINEAR_ARRAYS: Mapping[str, ArrayRule] = {
+    "weights": ArrayRule("f", "fc"),
+    "bias": ArrayRule("f", "c"),
+    "duals": ArrayRule("f", "mc"),
+    **{f"path/{name}": ArrayRule("f", "p", gaps=True) for name in ("s", "l2", "accuracy", "loss")},
+    "path/numbers": ArrayRule("iu", "p", 0, needed=False),
+}
 # By kind: what else the header has, also within its own entry, and the arrays.
 OWN_HEADER: Mapping[str, Mapping[str, Rule]] = {
     "network": {
@@ -145,16 +162,8 @@ OWN_HEADER: Mapping[str, Mapping[str, Rule]] = {
         "kernel.method": TEXT,
         "kernel.tol": NUMBER,
     },
-    "linear": {
-        "linear": MAPPING,
-        "linear.s": TIME,
-        "linear.l2": TIME,
-        "linear.self_weight": TIME,
-        "linear.threads": THREADS,
-        "linear.by": TEXT,
-        "linear.scaling": TEXT,
-        "linear.forms": (lambda value: isinstance(value, list), "a list"),
-    },
+    "linear": LINEAR_HEADER,
+    "neighbors": LINEAR_HEADER,  # the same, of other features
     "spreading": {"spreading": MAPPING, "spreading.s": TIME, "spreading.sharpness": NUMBER},
     "label_sets": {
         "label_sets": MAPPING,
@@ -190,16 +199,8 @@ OWN_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
         "best/first.bias": ArrayRule("f", "h", needed=False),
         "best/second.bias": ArrayRule("f", "c", needed=False),
     },
-    "linear": {
-        "weights": ArrayRule("f", "fc"),
-        "bias": ArrayRule("f", "c"),
-        "duals": ArrayRule("f", "mc"),
-        **{
-            f"path/{name}": ArrayRule("f", "p", gaps=True)
-            for name in ("s", "l2", "accuracy", "loss")
-        },
-        "path/numbers": ArrayRule("iu", "p", 0, needed=False),
-    },
+    "linear": LINEAR_ARRAYS,
+    "neighbors": {**LINEAR_ARRAYS, "weights": ArrayRule("f", "nc")},
     "spreading": {"floor": ArrayRule("f", "c", 0.0)},
     "label_sets": {
         "label_sets": ArrayRule("i", "nc", -1, 1),
