@@ -14,7 +14,7 @@ from graphheat.cli.options import common, graph_source, heading_of, open_graph, 
 if TYPE_CHECKING:
     from graphheat.graph import Graph
 
-JOURNAL = "labels.sqlite"
+JOURNAL, GRAPH, TABLE = "labels.sqlite", "graph.npz", "labels.csv"
 
 
 @click.command()
@@ -77,6 +77,7 @@ def label(
     folder = run_folder.make_folder(out)
     with ExitStack() as held:
         held.enter_context(locked(folder / run_folder.LOCK, folder))
+        check_place(folder)
         journal = held.enter_context(
             Journal(folder / JOURNAL, graph.fingerprint, graph.n, graph.name, resume=resume)
         )
@@ -105,6 +106,21 @@ def label(
     display.say(f"{session.answers.count:,} labels are in {folder / JOURNAL}.")
 
 
+def check_place(folder: Path) -> None:
+    """Raise where finishing would replace a run that labelling has not made, or what is read."""
+    from graphheat.cli import run_folder
+    from graphheat.errors import OutputError
+    from graphheat.io import check_writable
+    from graphheat.io.archive import exists
+
+    if run_folder.held_files(folder) and not exists(folder / JOURNAL):
+        raise OutputError(
+            f"{folder} holds a run, and no labels; finishing would replace it. Name another folder."
+        )
+    for name in (GRAPH, TABLE, *run_folder.FILES):
+        check_writable(folder / name)
+
+
 def write_labelled(folder: Path, graph: Graph) -> dict[str, str]:
     """Write graph, run and node table of what was labelled; return where run and table are."""
     from graphheat.cli import run_folder
@@ -113,14 +129,14 @@ def write_labelled(folder: Path, graph: Graph) -> dict[str, str]:
     from graphheat.recipes.fit import fit
     from graphheat.runs.checkpoint import FILENAME
 
-    write_npz(graph, folder / "graph.npz")
+    write_npz(graph, folder / GRAPH)
     run_folder.clear(folder, keep_runs=False)
-    run = fit(graph, checkpoint=folder / FILENAME, source={"graph": str(folder / "graph.npz")})
+    run = fit(graph, checkpoint=folder / FILENAME, source={"graph": str(folder / GRAPH)})
     run_folder.write_run(folder, run, summarize([run]), safe=True)
     table = run.predictions_frame()
     kept = [name for name in ("node", "title", "label", "predicted", "confidence") if name in table]
-    run_folder.write_csv(folder / "labels.csv", table[kept], safe=True)
-    return {"run": str(folder), "table": str(folder / "labels.csv")}
+    run_folder.write_csv(folder / TABLE, table[kept], safe=True)
+    return {"run": str(folder), "table": str(folder / TABLE)}
 
 
 def _user() -> str:

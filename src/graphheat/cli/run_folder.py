@@ -68,7 +68,7 @@ def make_folder(path: str) -> Path:
 
 
 def _check_held(folder: Path, *, several: bool, resume: bool, force: bool) -> None:
-    held = [*_run_files(folder), *_seed_folders(folder)]
+    held = held_files(folder)
     if held and not (resume or force):
         raise OutputError(
             f"{folder} already holds a run. Pass --resume to go on with it, or --force to "
@@ -90,6 +90,11 @@ def clear(folder: Path, *, keep_runs: bool) -> None:
             file.unlink()
         if place != folder and not any(place.iterdir()):
             place.rmdir()
+
+
+def held_files(folder: Path) -> list[Path]:
+    """Return the files of a run in a folder, and its folders of seeds."""
+    return [*_run_files(folder), *_seed_folders(folder)]
 
 
 def _asides(folder: Path, name: str) -> list[Path]:

@@ -11,12 +11,13 @@ import sqlite3
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 from graphheat.errors import FileFormatError, GraphHeatError, MissingDependencyError
 from graphheat.io.archive import as_path, existing_file, exists, read_bytes, reason_of
+from graphheat.io.sqlite_file import CELL_BYTES, all_rows, bounded
 from graphheat.io.text_table import TextTable, parse_text
 from graphheat.io.value_table import ValueTable
 from graphheat.io.written import named
@@ -30,11 +31,9 @@ PART = "::"  # db.sqlite::table, book.xlsx::sheet
 # are names; strings(), words(name) and cells(names).
 Table = TextTable | ValueTable
 
-_CELL_BYTES = 64  # of a cell as a Python object
 _XML_TIMES = 4  # what a book takes, by the length of its XML
 _BATCH_ROWS = 1024
 _ZSTD_BYTES = 4096
-_LEAST_STEPS, _STEPS_PER_BYTE, _STEPS_AT_ONCE = 10**8, 100, 10**4  # of SQLite's machine
 
 Opener = Callable[[Path, str | None], Table]
 
@@ -168,7 +167,7 @@ def _row_groups(file: Any, path: Path) -> Any:
     """Return the table of a Parquet file, read batch by batch: its cells may repeat long words."""
     size = path.stat().st_size
     names, rows = file.schema_arrow.names, file.metadata.num_rows
-    check_room(rows * max(1, len(names)) * _CELL_BYTES, size, path)
+    check_room(rows * max(1, len(names)) * CELL_BYTES, size, path)
     batches, length, room = [], 0, reading_room(size)
     for batch in file.iter_batches(batch_size=_BATCH_ROWS):
         length += batch.nbytes
@@ -195,8 +194,8 @@ def _excel(path: Path, part: str | None) -> Table:
             rows, cells, room = [], 0, reading_room(size)
             for row in sheet.iter_rows(values_only=True):
                 cells += len(row) + 1
-                if cells * _CELL_BYTES > room:
-                    check_room(cells * _CELL_BYTES, size, path)
+                if cells * CELL_BYTES > room:
+                    check_room(cells * CELL_BYTES, size, path)
                 if any(value not in (None, "") for value in row):
                     rows.append(list(row))
             book.close()
@@ -209,7 +208,7 @@ def _excel(path: Path, part: str | None) -> Table:
     width = max(
         place + 1 for row in rows for place, value in enumerate(row) if value not in (None, "")
     )
-    check_room(len(rows) * width * _CELL_BYTES, size, path)
+    check_room(len(rows) * width * CELL_BYTES, size, path)
     even = [[*row, *[None] * width][:width] for row in rows]
     return ValueTable.of_rows(path, even[0], even[1:])
 
@@ -241,7 +240,7 @@ def _json_lines(path: Path, part: str | None) -> Table:
         rows.append(row)
     if not rows:
         raise FileFormatError(f"{path} is empty; it needs at least one row.")
-    check_room(len(rows) * len(names) * _CELL_BYTES, len(data), path)
+    check_room(len(rows) * len(names) * CELL_BYTES, len(data), path)
     return ValueTable.of_rows(path, list(names), ([row.get(n) for n in names] for row in rows))
 
 
@@ -255,8 +254,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _sqlite(path: Path, part: str | None) -> Table:
     size = path.stat().st_size
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as base:
-            _limit(base, size)
+        with ExitStack() as stack:
+            base = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+            stack.enter_context(closing(base))
+            stack.enter_context(bounded(base, size))
             listed = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
             tables = sorted(str(name) for (name,) in listed if not str(name).startswith("sqlite_"))
             if part is None and len(tables) == 1:
@@ -270,25 +271,12 @@ def _sqlite(path: Path, part: str | None) -> Table:
             quoted = part.replace('"', '""')
             found = base.execute(f'SELECT * FROM "{quoted}"')
             names = [column[0] for column in found.description]
-            rows, room, length = [], reading_room(size), 0
-            while batch := found.fetchmany(_BATCH_ROWS):
-                rows += batch
-                length += sum(_CELL_BYTES + _length(value) for row in batch for value in row)
-                if length > room:
-                    check_room(length, size, path)
+            rows = all_rows(found, size, path)
     except (sqlite3.Error, ValueError, OverflowError) as error:
         if isinstance(error, GraphHeatError):
             raise
         raise _damaged(path, "SQLite database", error) from None
     return ValueTable.of_rows(f"{path}{PART}{part}", names, rows)
-
-
-def _limit(base: sqlite3.Connection, size: int) -> None:
-    """Bound what a database may make of a question: a view can compute, and need not end."""
-    base.execute("PRAGMA trusted_schema = OFF")
-    base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(reading_room(size), 10**9))
-    steps = iter(range((_LEAST_STEPS + _STEPS_PER_BYTE * size) // _STEPS_AT_ONCE))
-    base.set_progress_handler(lambda: next(steps, None) is None, _STEPS_AT_ONCE)
 
 
 def _length(value: Any) -> int:

@@ -13,12 +13,16 @@ import sqlite3
 import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from types import NoneType
+from typing import Literal, get_args
 
+from graphheat.checks import shown
 from graphheat.errors import FileFormatError, GraphHeatError, OutputError, WriteError
 from graphheat.io import check_writable
-from graphheat.io.archive import exists
+from graphheat.io.archive import exists, reason_of
+from graphheat.io.sqlite_file import all_rows, bounded, check_plain
 
 Kind = Literal["label", "unsure", "skip", "remove", "class", "rename"]
 
@@ -44,6 +48,13 @@ CREATE TABLE estimates (
     high REAL NOT NULL
 );
 """
+
+
+COLUMNS = {
+    "graph": ("fingerprint", "nodes", "name"),
+    "entries": ("revision", "id", "at", "who", "kind", "node", "class", "text"),
+    "estimates": ("revision", "labels", "accuracy", "low", "high"),
+}
 
 
 class ConflictError(GraphHeatError, ValueError):
@@ -121,7 +132,7 @@ class Journal:
     ) -> None:
         self.path = Path(path)
         held = exists(self.path)
-        if held and not resume:
+        if held and not resume and self.path.stat().st_size:
             raise OutputError(
                 f"{self.path} already holds labels. Pass --resume to go on with them, or name "
                 "another folder."
@@ -132,35 +143,57 @@ class Journal:
             self._file = sqlite3.connect(
                 self.path, isolation_level=None, check_same_thread=False, timeout=10.0
             )
+        except sqlite3.DatabaseError as error:
+            raise self._failure(error) from error
+        try:
             self._file.execute("PRAGMA trusted_schema = OFF")
-            if not held:
+            if not self.path.stat().st_size:  # none, or killed before its first line
                 self._begin(fingerprint, nodes, name)
             self._check(fingerprint, nodes, name)
             self._file.execute("PRAGMA journal_mode = WAL")
             self._file.execute("PRAGMA synchronous = FULL")
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, GraphHeatError) as error:
+            self._file.close()
+            if isinstance(error, GraphHeatError):
+                raise
             raise self._failure(error) from error
 
     def _begin(self, fingerprint: str, nodes: int, name: str) -> None:
+        """Write mark, tables and graph, all or nothing."""
+        text = name.encode("utf-8", "replace").decode("utf-8")
+        self._file.execute("BEGIN IMMEDIATE")
         self._file.execute(f"PRAGMA application_id = {APPLICATION}")
         self._file.execute(f"PRAGMA user_version = {VERSION}")
-        self._file.executescript(f"BEGIN; {SCHEMA} COMMIT;")
-        text = name.encode("utf-8", "replace").decode("utf-8")
+        for statement in SCHEMA.split(";")[:-1]:
+            self._file.execute(statement)
         self._file.execute("INSERT INTO graph VALUES (?, ?, ?)", (fingerprint, nodes, text))
+        self._file.execute("COMMIT")
 
     def _check(self, fingerprint: str, nodes: int, name: str) -> None:
         (mark,) = self._file.execute("PRAGMA application_id").fetchone()
         (version,) = self._file.execute("PRAGMA user_version").fetchone()
         if mark != APPLICATION or version != VERSION:
             raise FileFormatError(f"{self.path} is not a journal of labels that graphheat wrote.")
-        held = self._file.execute("SELECT fingerprint, nodes, name FROM graph").fetchall()
-        if not held:  # killed between its first two lines
-            self._file.execute("INSERT INTO graph VALUES (?, ?, ?)", (fingerprint, nodes, name))
-        elif held[0][:2] != (fingerprint, nodes):
+        check_plain(self._file, self.path, COLUMNS)
+        held = self._rows("SELECT fingerprint, nodes, name FROM graph")
+        plain = len(held) == 1 and [type(each) for each in held[0]] == [str, int, str]
+        if not plain:
+            raise FileFormatError(f"{self.path} is damaged: it does not say of which graph it is.")
+        if held[0][:2] != (fingerprint, nodes):
             raise FileFormatError(
-                f"{self.path} holds labels of another graph ({held[0][2]}, {held[0][1]:,} nodes), "
-                f"or of {name} as it was before. Name another folder."
+                f"{self.path} holds labels of another graph ({shown(held[0][2])}, "
+                f"{held[0][1]:,} nodes), or of {name} as it was before. Name another folder."
             )
+
+    def _rows(self, question: str) -> list[tuple[object, ...]]:
+        """Return what is there, however much a damaged file says it is, or raise."""
+        size = self.path.stat().st_size
+        try:
+            with bounded(self._file, size):
+                return all_rows(self._file.execute(question), size, self.path)
+        except (sqlite3.DatabaseError, UnicodeDecodeError, OverflowError) as error:
+            reason = reason_of(error)
+            raise FileFormatError(f"{self.path} is damaged: {reason}.") from error
 
     def add(self, entry: Entry, *, who: str) -> int:
         """Write an entry and return its revision; it is on the disk then.
@@ -188,20 +221,23 @@ class Journal:
     def of(self, id: str) -> Entry | None:
         """Return the entry of an id, or None."""
         with self._lock:
-            return self._of(id)
+            try:
+                return self._of(id)
+            except sqlite3.DatabaseError as error:
+                raise self._failure(error) from error
 
     def _of(self, id: str) -> Entry | None:
         rows = self._file.execute(f"{SELECT} WHERE id = ?", (id,)).fetchall()
-        return _entry(rows[0]) if rows else None
+        return self._entry(rows[0]) if rows else None
 
     def entries(self) -> list[Entry]:
         """Return all entries, in the order in which they came."""
         with self._lock:
-            try:
-                rows = self._file.execute(f"{SELECT} ORDER BY revision").fetchall()
-            except sqlite3.DatabaseError as error:
-                raise self._failure(error) from error
-        return [_entry(row) for row in rows]
+            rows = self._rows(f"{SELECT} ORDER BY revision")
+        found = [self._entry(row) for row in rows]
+        if any(a.revision >= b.revision for a, b in pairwise(found)):
+            raise FileFormatError(f"{self.path} is damaged: it holds an entry twice.")
+        return found
 
     def note(self, revision: int, labels: int, accuracy: float, low: float, high: float) -> None:
         """Keep an estimate of the accuracy after some labels."""
@@ -217,9 +253,14 @@ class Journal:
     def estimates(self) -> list[tuple[int, float, float, float]]:
         """Return labels, accuracy, low and high of every estimate so far."""
         with self._lock:
-            return self._file.execute(
-                "SELECT labels, accuracy, low, high FROM estimates ORDER BY revision"
-            ).fetchall()
+            rows = self._rows("SELECT labels, accuracy, low, high FROM estimates ORDER BY revision")
+        for row in rows:
+            count, *shares = row
+            if not isinstance(count, int) or not all(
+                isinstance(share, float) and 0.0 <= share <= 1.0 for share in shares
+            ):
+                raise FileFormatError(f"{self.path} is damaged: {shown(row)} is no estimate.")
+        return rows  # type: ignore[return-value]  # as was checked
 
     def close(self) -> None:
         """Close the file."""
@@ -232,6 +273,17 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _entry(self, row: tuple[object, ...]) -> Entry:
+        """Return a line as an entry, or raise: SQLite's columns hold any type."""
+        id, kind, node, code, text, revision, at, who = row
+        plain = all(isinstance(each, str) for each in (id, at, who)) and kind in get_args(Kind)
+        whole = isinstance(revision, int) and all(
+            each is None or isinstance(each, int) for each in (node, code)
+        )
+        if not plain or not whole or not isinstance(text, (str, NoneType)):
+            raise FileFormatError(f"{self.path} is damaged: {shown(row)} is no entry.")
+        return Entry(*row)  # type: ignore[arg-type]
+
     def _failure(self, error: sqlite3.DatabaseError) -> GraphHeatError:
         if isinstance(error, sqlite3.OperationalError):
             return WriteError(f"{self.path} cannot be written: {error}. The label was not saved.")
@@ -239,7 +291,3 @@ class Journal:
 
 
 SELECT = "SELECT id, kind, node, class, text, revision, at, who FROM entries"
-
-
-def _entry(row: tuple[object, ...]) -> Entry:
-    return Entry(*row)  # type: ignore[arg-type]

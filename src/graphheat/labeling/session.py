@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphheat.errors import GraphError, GraphHeatError
+from graphheat.errors import FileFormatError, GraphError, GraphHeatError
 from graphheat.graph import Graph
 from graphheat.labeling.accuracy_estimate import (
     AccuracyEstimate,
@@ -94,7 +94,10 @@ class Session:
         self.graph, self.journal, self.who = graph, journal, who
         self.answers = Answers(graph, classes)
         entries = journal.entries()
-        self.answers.replay(entries)
+        try:
+            self.answers.replay(entries)
+        except GraphHeatError as error:
+            raise FileFormatError(f"{journal.path} is damaged: {error}") from error
         self.revision = entries[-1].revision if entries else 0
         self.models: dict[str, Model] = {}
         self.shown: Model | None = None

@@ -19,6 +19,7 @@ from graphheat.checks import shown
 from graphheat.errors import FileFormatError, MissingPathError, OutputError, WriteError
 from graphheat.io import check_writable, replacing
 from graphheat.io.archive import as_path, existing_file, exists, read_bytes, reason_of
+from graphheat.io.sqlite_file import all_rows, bounded, check_plain
 from graphheat.paper.task import Record, Task, load_graph
 from graphheat.runs.former import current_settings
 
@@ -48,6 +49,7 @@ CREATE TABLE IF NOT EXISTS failures (
 """
 COLUMNS = ("row", "graph", "settings", "seed", "started", "seconds", "test_accuracy",
            "val_accuracy", "metrics", "versions", "test_predicted")  # fmt: skip
+PLAIN = {"runs": COLUMNS, "failures": ("row", "graph", "seed", "message")}
 
 
 class Store:
@@ -177,9 +179,10 @@ def read_store(path: Path) -> pandas.DataFrame:
         version = _version(db, path)
         if not _tables(db):
             return _unfold(pandas.DataFrame(columns=COLUMNS), path)
-        found = db.execute(
-            f"SELECT {', '.join(COLUMNS)} FROM runs ORDER BY row, graph, settings, seed"
-        ).fetchall()
+        size = path.stat().st_size
+        with bounded(db, size):
+            asked = f"SELECT {', '.join(COLUMNS)} FROM runs ORDER BY row, graph, settings, seed"
+            found = all_rows(db.execute(asked), size, path)
     frame = _unfold(pandas.DataFrame(found, columns=COLUMNS), path)
     if version == 1:
         frame["settings"] = [current_settings(each) for each in frame["settings"]]
@@ -220,6 +223,7 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
         raise FileFormatError(
             f"{path} is a database of another program; it is left alone. Name another file."
         )
+    check_plain(db, path, PLAIN)
     if version > SCHEMA:
         raise FileFormatError(
             f"{path} has schema {version}; this version reads up to {SCHEMA}. Upgrade graphheat."
