@@ -8,28 +8,42 @@ from __future__ import annotations
 
 import io
 import os
-import warnings
-from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from graphheat.checks import shown
+from graphheat.datasets.tensor_file import read_tensors
 from graphheat.errors import FileFormatError, MissingDependencyError, MissingPathError
 from graphheat.graph import Graph
-from graphheat.graph.foreign import as_array
-from graphheat.io.archive import as_path, existing_file, is_folder, read_archive, reason_of
-from graphheat.io.table_sources import unpacked_bytes
-from graphheat.memory import check_room
+from graphheat.io.archive import (
+    as_path,
+    existing_file,
+    exists,
+    is_folder,
+    read_archive,
+    read_bytes,
+    reason_of,
+)
+from graphheat.io.table_sources import Table, open_table, unpacked_bytes
+from graphheat.io.text_table import check_width
+from graphheat.io.written import as_integers, is_number
+from graphheat.memory import check_nodes_fit
 
 PICKLES = (".pkl", ".pickle", ".p", ".dgl", ".bin")
 SAVE_AGAIN = (
     "Open it with its own library, once, and keep it: "
     "graphheat.write_npz(graphheat.Graph.from_pyg(data), 'graph.npz')."
 )
+PARTS = ("x", "edge_index", "edge_attr", "edge_weight", "y", "train_mask", "val_mask", "test_mask")
+LONGEST_META = 100_000  # bytes of a meta.yaml; PyYAML takes seconds for a megabyte
+EXACT = 2**53  # whole numbers up to here are themselves as floats
+MARKS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 
 
 def fetch_pyg(root: str | os.PathLike[str], *, split: int = 0) -> Graph:
@@ -48,19 +62,18 @@ def fetch_pyg(root: str | os.PathLike[str], *, split: int = 0) -> Graph:
     such a file, and stand for nothing here. Files of PyG before 2.4 hold objects and are refused.
     """
     path = _in_folder(root, "processed/data.pt", "geometric_data_processed.pt")
-    size = path.stat().st_size
-    check_room(size, size, path)
-    data, slices = _pyg_parts(path)
-    if slices:
-        counts = {len(as_array(value)) - 1 for value in slices.values() if value is not None}
-        if counts - {1}:
-            raise FileFormatError(
-                f"{path} holds {max(counts):,} graphs, and graphheat labels the nodes of one."
-            )
+    data, slices = read_tensors(path, PARTS, SAVE_AGAIN)
+    if slices - {1}:
+        raise FileFormatError(
+            f"{path} holds {max(slices):,} graphs, and graphheat labels the nodes of one."
+        )
     for name in ("train_mask", "val_mask", "test_mask"):
         mask = data.get(name)
-        if mask is not None and as_array(mask).ndim == 2:
-            data[name] = _column(as_array(mask), split, path)
+        if mask is not None and mask.ndim == 2:
+            data[name] = _column(mask, split, path)
+    edges, n = data["edge_index"], data.get("num_nodes")
+    named = int(edges.max(initial=-1)) + 1 if edges.dtype.kind in "iu" else 0
+    check_nodes_fit(max(named, n or 0), path.stat().st_size, path)
     return Graph.from_pyg(SimpleNamespace(**data), name=_name(path), symmetrize="max")
 
 
@@ -81,22 +94,18 @@ def fetch_ogb(root: str | os.PathLike[str]) -> Graph:
     """
     folder = _folder(root)
     raw = folder / "raw"
-    n = int(_numbers(raw / "num-node-list.csv.gz").ravel()[0])
+    n = _node_count(raw)
     edges = _numbers(raw / "edge.csv.gz")
     if edges.shape[1] != 2:
         raise FileFormatError(f"{raw / 'edge.csv.gz'} must have two columns; got {edges.shape[1]}.")
     parts: dict[str, Any] = {"name": folder.name}
-    if (raw / "node-feat.csv.gz").exists():
+    if exists(raw / "node-feat.csv.gz"):
         parts["features"] = _numbers(raw / "node-feat.csv.gz", integers=False)
-    labels = _numbers(raw / "node-label.csv.gz", integers=False)
-    if (labels % 1 > 0).any():  # NaN, which is no label, is not
-        raise FileFormatError(f"{raw / 'node-label.csv.gz'} must hold whole numbers, or nothing.")
+    labels = _label_codes(raw / "node-label.csv.gz")
     if labels.shape[1] > 1:
-        sets = np.where(np.isnan(labels).any(axis=1, keepdims=True), -1.0, labels).astype(np.int8)
-        parts |= {"label_sets": sets, "classes": tuple(range(labels.shape[1]))}
+        parts |= {"label_sets": _label_sets(labels, raw), "classes": tuple(range(labels.shape[1]))}
     else:
-        codes = labels[:, 0]
-        parts["labels"] = np.where(np.isnan(codes), -1, codes).astype(np.int64)
+        parts["labels"] = labels[:, 0]
     splits = sorted((folder / "split").glob("*/train.csv.gz"))
     if splits:
         parts["split"] = {
@@ -122,43 +131,15 @@ def fetch_dgl(root: str | os.PathLike[str]) -> Graph:
     What ``dgl.save_graphs`` writes (``.bin``) is DGL's own binary format, which only DGL reads.
     """
     folder = _folder(root)
-    if (folder / "meta.yaml").exists():
+    if exists(folder / "meta.yaml"):
         return _csv_dataset(folder)
     graph, data = folder / "reddit_graph.npz", folder / "reddit_data.npz"
-    if graph.exists() and data.exists():
+    if exists(graph) and exists(data):
         return _reddit(graph, data)
     raise _nothing_known(folder, "meta.yaml of a CSVDataset, or reddit_graph.npz")
 
 
 # ---------------------------------------------------------------------- PyG
-
-
-class _NamedClass:
-    """What a class of PyG's that a file names stands for here: nothing."""
-
-
-def _pyg_parts(path: Path) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingDependencyError(
-            "fetch_pyg needs torch: pip install 'graphheat[nn]'."
-        ) from error
-    inert: list[Any] = [
-        (_NamedClass, f"torch_geometric.data.data.{name}") for name in ("Data", "BaseData")
-    ]
-    try:
-        with torch.serialization.safe_globals(inert):
-            loaded = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch raises much, and of many kinds
-        raise FileFormatError(
-            f"{path} holds more than tensors, or is damaged; it is not loaded. {SAVE_AGAIN}"
-        ) from error
-    entries = loaded if isinstance(loaded, tuple) else (loaded,)
-    if not entries or not isinstance(entries[0], dict) or "edge_index" not in entries[0]:
-        raise FileFormatError(f"{path} is no data set of PyG's with an edge_index. {SAVE_AGAIN}")
-    slices = entries[1] if len(entries) > 1 and isinstance(entries[1], dict) else None
-    return dict(entries[0]), slices
 
 
 def _column(masks: NDArray[Any], split: int, path: Path) -> NDArray[Any]:
@@ -174,39 +155,61 @@ def _column(masks: NDArray[Any], split: int, path: Path) -> NDArray[Any]:
 
 def _csv_dataset(folder: Path) -> Graph:
     nodes, edges = _csv_files(folder)
-    index = {node: row for row, node in enumerate(nodes["node_id"])}
+    written = nodes.words("node_id")
+    index = {node: row for row, node in enumerate(written)}
+    if len(index) < len(written):
+        raise FileFormatError(f"{folder}: the nodes' file names a node twice.")
     try:
-        ends = [[index[node] for node in edges[name]] for name in ("src_id", "dst_id")]
+        ends = [[index[node] for node in edges.words(name)] for name in ("src_id", "dst_id")]
     except KeyError as error:
         raise FileFormatError(
-            f"{folder}: an edge names the node {error.args[0]!r}, which the nodes' file lacks."
+            f"{folder}: an edge names the node {shown(error.args[0])}, which the nodes' file lacks."
         ) from None
-    parts: dict[str, Any] = {"name": folder.name, "nodes": np.array(nodes["node_id"])}
-    if "feat" in nodes:
-        parts["features"] = _vectors(nodes["feat"], folder)
-    if "label" in nodes:
-        parts["labels"] = np.array(nodes["label"])
+    parts: dict[str, Any] = {"name": folder.name, "nodes": _values(written)}
+    if "feat" in nodes.first:
+        parts["features"] = _vectors(nodes.words("feat"), folder)
+    if "label" in nodes.first:
+        parts["labels"] = _values(nodes.words("label"))
     parts["split"] = {
-        part: np.array(nodes[f"{part}_mask"], dtype=float) > 0
+        part: _mask(nodes.words(f"{part}_mask"), folder)
         for part in ("train", "val", "test")
-        if f"{part}_mask" in nodes
+        if f"{part}_mask" in nodes.first
     }
     pairs = np.array(ends, dtype=np.int64).reshape(2, -1)
     return Graph.from_edge_index(pairs, num_nodes=len(index), symmetrize="max", **parts)
 
 
-def _vectors(cells: list[Any], folder: Path) -> NDArray[np.float64]:
-    """Return vectors that are written as "0.5,1.0" each, shape (n, f)."""
+def _values(words: Sequence[str]) -> NDArray[Any]:
+    """Return ids or labels: numbers where all are whole ones, words otherwise, None for nothing."""
+    known = as_integers([word for word in words if word])
+    found = np.array([word or None for word in words], dtype=object)
+    if known is not None:
+        found[found != np.array(None)] = known
+    return found.astype(np.int64) if known is not None and len(known) == len(words) else found
+
+
+def _mask(words: Sequence[str], folder: Path) -> NDArray[np.bool_]:
     try:
-        rows = [[float(number) for number in str(cell).split(",")] for cell in cells]
-    except ValueError as error:
-        raise FileFormatError(f"{folder}: features must be numbers; {reason_of(error)}.") from None
+        return np.array([MARKS[word.lower()] for word in words], dtype=np.bool_)
+    except KeyError as error:
+        raise FileFormatError(
+            f"{folder}: a mask must be 0 or 1 for every node; got {shown(error.args[0])!r}."
+        ) from None
+
+
+def _vectors(cells: Sequence[str], folder: Path) -> NDArray[np.float64]:
+    """Return vectors that are written as "0.5,1.0" each, shape (n, f)."""
+    rows = [[number.strip() for number in cell.split(",")] for cell in cells]
+    for row in rows:
+        for number in row:
+            if not is_number(number):
+                raise FileFormatError(f"{folder}: features must be numbers; got {shown(number)!r}.")
     if len({len(row) for row in rows}) > 1:
         raise FileFormatError(f"{folder}: nodes have different numbers of features.")
-    return np.array(rows)
+    return np.array(rows, dtype=np.float64)
 
 
-def _csv_files(folder: Path) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+def _csv_files(folder: Path) -> tuple[Table, Table]:
     try:
         import yaml
     except ImportError as error:
@@ -214,47 +217,53 @@ def _csv_files(folder: Path) -> tuple[dict[str, list[Any]], dict[str, list[Any]]
             "fetch_dgl reads meta.yaml with PyYAML: pip install pyyaml."
         ) from error
     path = existing_file(folder / "meta.yaml")
+    if path.stat().st_size > LONGEST_META:
+        raise FileFormatError(f"{path} has more than {LONGEST_META:,} bytes.")
     tables = []
     try:
-        meta = yaml.safe_load(path.read_text(encoding="utf-8"))
+        # Words alone: no dates, no numbers, and no merged mappings, which can grow without end.
+        meta = yaml.load(read_bytes(path).decode("utf-8"), Loader=yaml.BaseLoader)
         for kind in ("node_data", "edge_data"):
             if len(meta[kind]) != 1:
                 raise FileFormatError(f"{path} has {len(meta[kind])} kinds of {kind}; one is read.")
             name = as_path(meta[kind][0]["file_name"]).name  # never a file elsewhere
-            tables.append(_table(folder / name, meta.get("separator", ",")))
-        missing = {"node_id"} - set(tables[0]) or {"src_id", "dst_id"} - set(tables[1])
-        if missing:
-            raise FileFormatError(f"{folder} lacks the column {sorted(missing)[0]!r}.")
+            tables.append(open_table(existing_file(folder / name), _separator(meta, path)))
+        for table, names in zip(tables, (("node_id",), ("src_id", "dst_id")), strict=True):
+            for name in names:
+                if name not in table.first:
+                    raise FileFormatError(f"{folder} lacks the column {name!r}.")
     except (yaml.YAMLError, KeyError, TypeError, UnicodeDecodeError, RecursionError) as error:
         raise FileFormatError(f"{path} is no meta.yaml of DGL's: {reason_of(error)}.") from None
     return tables[0], tables[1]
 
 
-def _table(path: Path, separator: str) -> dict[str, list[Any]]:
-    import pandas
-
-    data = io.BytesIO(unpacked_bytes(existing_file(path)))
-    try:
-        with warnings.catch_warnings():  # cells beyond the header's would be cut off
-            warnings.simplefilter("error", pandas.errors.ParserWarning)
-            frame = pandas.read_csv(data, sep=separator, index_col=False)
-    except (ValueError, UnicodeDecodeError, pandas.errors.ParserWarning) as error:
-        raise FileFormatError(f"{path} is no table: {reason_of(error)}.") from None
-    return {str(name): frame[name].tolist() for name in frame}
+def _separator(meta: Any, path: Path) -> str:
+    found = meta.get("separator", ",")
+    if not isinstance(found, str) or len(found) != 1:
+        raise FileFormatError(f"{path}: separator must be one character; got {shown(found)!r}.")
+    return found
 
 
 def _reddit(graph: Path, data: Path) -> Graph:
     edges, nodes = read_archive(graph), read_archive(data)
     try:
-        pairs = np.stack([edges["row"], edges["col"]])
-        n = int(edges["shape"][0])
-        roles = nodes["node_types"]
-        split = {part: roles == code for part, code in (("train", 1), ("val", 2), ("test", 3))}
+        ends, shape, roles = [edges["row"], edges["col"]], edges["shape"], nodes["node_types"]
         features, labels = nodes["feature"], nodes["label"]
     except KeyError as error:
         raise FileFormatError(f"{graph.parent} lacks the array {error.args[0]!r}.") from None
-    matrix = sp.csr_array((np.ones(pairs.shape[1]), (pairs[0], pairs[1])), shape=(n, n))
-    return Graph.from_scipy(matrix.maximum(matrix.T), features, labels, split=split, name="reddit")
+    whole = all(each.ndim == 1 and each.dtype.kind in "iu" for each in (*ends, shape, roles))
+    if not whole or len(shape) != 2 or len(ends[0]) != len(ends[1]) or shape.min() < 0:
+        raise FileFormatError(
+            f"{graph.parent}: row and col must be whole numbers, one each per edge, shape two, and "
+            "node_types one per node."
+        )
+    n = int(shape[0])
+    check_nodes_fit(n, graph.stat().st_size + data.stat().st_size, graph)
+    split = {part: roles == code for part, code in (("train", 1), ("val", 2), ("test", 3))}
+    return Graph.from_edge_index(
+        np.stack(ends), num_nodes=n, symmetrize="max", features=features, labels=labels,
+        split=split, name="reddit",
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------------- files
@@ -264,12 +273,47 @@ def _numbers(path: Path, *, integers: bool = True) -> NDArray[Any]:
     """Return a table of numbers without a header, shape (rows, columns)."""
     import pandas
 
-    data = io.BytesIO(unpacked_bytes(existing_file(path)))
+    data = unpacked_bytes(existing_file(path))
+    check_width(path, data)
     try:
-        frame = pandas.read_csv(data, header=None)
-        return np.asarray(frame.to_numpy(dtype=np.int64 if integers else np.float64))
+        with np.errstate(invalid="ignore"):  # pandas casts before it compares, and refuses
+            kind = np.int64 if integers else np.float64
+            how: Any = {"header": None, "dtype": kind, "skip_blank_lines": False}
+            frame = pandas.read_csv(io.BytesIO(data), **how)
+        return np.asarray(frame.to_numpy())
     except (ValueError, TypeError, OverflowError) as error:
         raise FileFormatError(f"{path} is no table of numbers: {reason_of(error)}.") from None
+
+
+def _node_count(raw: Path) -> int:
+    path = raw / "num-node-list.csv.gz"
+    found = _numbers(path)
+    if found.size != 1 or found.min() < 0:
+        raise FileFormatError(f"{path} must hold one whole number ≥ 0, the nodes of one graph.")
+    n = int(found[0, 0])
+    check_nodes_fit(n, existing_file(raw / "edge.csv.gz").stat().st_size, path)
+    return n
+
+
+def _label_codes(path: Path) -> NDArray[np.int64]:
+    """Return labels, −1 for none, shape (rows, columns)."""
+    with suppress(FileFormatError):
+        return np.asarray(_numbers(path))
+    labels = _numbers(path, integers=False)  # nothing, or "nan", is no whole number
+    known = labels[~np.isnan(labels)]
+    if not np.all(np.abs(known) <= EXACT) or np.any(known % 1):
+        raise FileFormatError(f"{path} must hold whole numbers, or nothing.")
+    return np.where(np.isnan(labels), -1, labels).astype(np.int64)
+
+
+def _label_sets(labels: NDArray[np.int64], raw: Path) -> NDArray[np.int8]:
+    """Return marks of labels: 1, 0, and −1 throughout a row that has none."""
+    if labels.min(initial=0) < -1 or labels.max(initial=0) > 1:
+        raise FileFormatError(
+            f"{raw / 'node-label.csv.gz'} must hold 0 or 1 where it has several columns."
+        )
+    unknown = (labels < 0).any(axis=1, keepdims=True)
+    return np.where(unknown, -1, labels).astype(np.int8)
 
 
 def _folder(root: str | os.PathLike[str]) -> Path:
@@ -286,14 +330,16 @@ def _in_folder(root: str | os.PathLike[str], *names: str) -> Path:
     if not is_folder(path):
         return existing_file(path)
     for name in names:
-        if (path / name).exists():
+        if exists(path / name):
             return existing_file(path / name)
     raise _nothing_known(path, names[0])
 
 
 def _nothing_known(folder: Path, wanted: str) -> FileFormatError:
-    held = [path.name for path in folder.iterdir() if path.suffix.lower() in PICKLES]
-    held += [path.name for path in folder.glob("raw/ind.*")]
+    held = []
+    with suppress(OSError):  # a folder that may not be listed
+        held = [path.name for path in folder.iterdir() if path.suffix.lower() in PICKLES]
+        held += [path.name for path in folder.glob("raw/ind.*")]
     also = f" It holds {held[0]}, a pickle, which is never loaded. {SAVE_AGAIN}" if held else ""
     return FileFormatError(f"{folder} holds no {wanted}.{also}")
 

@@ -27,15 +27,20 @@ def as_array(value: Any) -> NDArray[Any]:
     return np.asarray(value)
 
 
-def edge_index_to_scipy(
-    edge_index: Any, edge_weight: Any, num_nodes: int | None, duplicates: Duplicates = "error"
-) -> sp.csr_array:
-    """Return the (directed) matrix of a PyG ``edge_index``, shape (2, e)."""
+def _edge_pairs(edge_index: Any) -> NDArray[Any]:
     pairs = as_array(edge_index)
     if pairs.ndim != 2 or pairs.shape[0] != 2 or (pairs.size and pairs.dtype.kind not in "iu"):
         raise GraphError(
             f"edge_index must hold integers in shape (2, e); got {pairs.dtype} {pairs.shape}."
         )
+    return pairs
+
+
+def edge_index_to_scipy(
+    edge_index: Any, edge_weight: Any, num_nodes: int | None, duplicates: Duplicates = "error"
+) -> sp.csr_array:
+    """Return the (directed) matrix of a PyG ``edge_index``, shape (2, e)."""
+    pairs = _edge_pairs(edge_index)
     weight = None if edge_weight is None else as_weights(as_array(edge_weight))
     n = num_nodes if num_nodes is not None else (int(pairs.max()) + 1 if pairs.size else 0)
     return from_pairs(pairs[0], pairs[1], weight, n, duplicates=duplicates, directed=True)
@@ -46,15 +51,18 @@ def pyg_parts(data: Any) -> dict[str, Any]:
     if getattr(data, "edge_index", None) is None:
         raise GraphError("from_pyg needs an object with an edge_index; this one has none.")
     x, y = getattr(data, "x", None), getattr(data, "y", None)
+    pairs = _edge_pairs(data.edge_index)
     n = getattr(data, "num_nodes", None)
     if n is None and x is not None:
+        if not getattr(x, "shape", ()):
+            raise GraphError("x must have a row per node; it has no rows.")
         n = int(x.shape[0])
     weight = getattr(data, "edge_weight", None)
     attribute = getattr(data, "edge_attr", None)
     if (
         weight is None
         and attribute is not None
-        and as_array(attribute).size == max(as_array(data.edge_index).shape[1], 1)
+        and as_array(attribute).size == max(pairs.shape[1], 1)
     ):
         weight = attribute  # one number per edge is a weight; a vector per edge is not
     labels = None
@@ -67,7 +75,7 @@ def pyg_parts(data: Any) -> dict[str, Any]:
         if mask is not None:
             split[name] = as_array(mask).astype(bool)
     return {
-        "adjacency": edge_index_to_scipy(data.edge_index, weight, n),
+        "adjacency": edge_index_to_scipy(pairs, weight, n),
         "features": None if x is None else as_array(x),
         "labels": labels,
         "split": split,

@@ -174,7 +174,7 @@ def _decoded(data: bytes, path: Path) -> str:
 
 
 def _table(path: Path, text: str, delimiter: str | None, skipped: int) -> TextTable:
-    _check_width(path, text)
+    check_width(path, text[: text.find("\n") + 1 or None].encode())
     if delimiter is None:
         delimiter = _delimiter(text)
     elif delimiter.isspace() and delimiter != "\t":
@@ -194,12 +194,12 @@ def _table(path: Path, text: str, delimiter: str | None, skipped: int) -> TextTa
     return TextTable(path, delimiter, tuple(cell.strip() for cell in first), skipped, text)
 
 
-def _check_width(path: Path, text: str) -> None:
+def check_width(path: Path, data: bytes) -> None:
     """Raise where the first row may have more cells than columns can be made of."""
-    end = text.find("\n")
-    line = text if end < 0 else text[:end]
-    cells = 1 + max(line.count(mark) for mark in "\t;, ")
-    check_room(cells * _COLUMN_BYTES, len(text), f"{path} (a row of {cells:,} cells)")
+    end = data.find(b"\n")
+    line = data if end < 0 else data[:end]
+    cells = 1 + max(line.count(mark) for mark in (b"\t", b";", b",", b" "))
+    check_room(cells * _COLUMN_BYTES, len(data), f"{path} (a row of {cells:,} cells)")
 
 
 def _delimiter(text: str) -> str:
