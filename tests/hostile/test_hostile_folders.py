@@ -8,13 +8,19 @@ import numpy as np
 import pytest
 from helpers.sentences import refusal
 
+import graphheat
 from graphheat.datasets import block_model
+from graphheat.errors import WriteError
 from graphheat.heat import HeatKernel
 from graphheat.io import write_csv
+from graphheat.linear.labelling import _begun
+from graphheat.runs import checkpoint, load_run
+from graphheat.runs.checkpoint import FILENAME
 
 pytest.importorskip("duckdb")
 
 from graphheat.disk import DiskGraph, ingest
+from graphheat.disk.array_folder import new_array
 
 GRAPH = block_model(60, 3, features=4, labels_per_class=4, seed=0)
 
@@ -113,3 +119,72 @@ def test_an_array_that_is_a_pipe(folder):
     (folder / "labels.npy").unlink()
     os.mkfifo(folder / "labels.npy")
     refusal(used, folder)
+
+
+# ---------------------------------------------------------------------- runs on them
+
+
+@pytest.fixture(scope="module")
+def fitted(whole, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    graphheat.fit(DiskGraph.open(whole), "linear", threads=1, checkpoint=folder / FILENAME)
+    return folder
+
+
+def test_probabilities_of_a_run_that_were_tampered_with(fitted, tmp_path):
+    file = fitted / "probabilities.npy"
+    whole = np.load(file)
+    sums, gaps = whole.copy(), whole.copy()
+    sums[3] *= 2
+    gaps[5, 0] = np.nan
+    try:
+        for odd in (whole[:5], whole[:, :2], whole.astype(complex), whole[None], sums, gaps):
+            np.save(file, odd)
+            refusal(lambda: load_run(fitted).write_predictions(tmp_path / "p.csv"))
+            assert not (tmp_path / "p.csv").exists()
+        for odd in (b"", b"\x93NUMPY\x01\x00v\x00{'descr': (", b"words"):
+            file.write_bytes(odd)
+            refusal(load_run, fitted)
+    finally:
+        np.save(file, whole)
+
+
+def test_a_run_under_way_that_was_tampered_with(fitted, whole, tmp_path):
+    graph = DiskGraph.open(whole)
+    header, arrays = checkpoint.read(fitted / FILENAME)
+    stage = {"model": header["model"], "kept": 1.0, "notes": [], "labelled": False}
+    held = {f"linear/{name}": each for name, each in arrays.items() if name.startswith("model/")}
+    held |= {"linear/train": arrays["train"], "linear/left_out": np.zeros((3, 3))}
+    known = {key: header[key] for key in ("recipe", "settings", "seed", "fingerprint", "name")}
+    for odd in (
+        {"linear": 5},
+        {"linear": {**stage, "kept": "x"}},
+        {"linear": {}},
+        [],
+        {"x": stage},
+    ):
+        words = {**known, "state": "labelling", "stages": odd}
+        checkpoint.write(tmp_path / FILENAME, words, held)
+        how = {"threads": 1, "checkpoint": tmp_path / FILENAME, "resume": True}
+        refusal(graphheat.fit, graph, "linear", **how)
+
+
+def test_notes_of_a_labelling_that_make_no_sense_are_begun_anew(tmp_path):
+    notes, file = tmp_path / "panels.json", tmp_path / "heat.npy"
+    np.save(file, np.zeros((1, 4, 2), np.float32))
+    for text in ("{", "7", '["a"]', "[" * 100_000):
+        notes.write_text(text)
+        assert _begun(notes, file, (1, 4, 2), np.float32) is None
+    notes.write_text("[0]")
+    assert _begun(notes, file, (1, 4, 2), np.float32) is not None
+    assert _begun(notes, file, (1, 5, 2), np.float32) is None
+
+
+def test_a_disk_without_room_for_a_mapped_array_is_told(tmp_path, monkeypatch):
+    def full(*given):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(WriteError, match="No space left"):
+        new_array(tmp_path / "x.npy", (1000,), np.float32)
+    assert not (tmp_path / "x.npy").exists()

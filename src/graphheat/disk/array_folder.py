@@ -11,6 +11,7 @@ import json
 import os
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphheat.disk.folder_schema import check_arrays, check_header
-from graphheat.errors import FileFormatError, MissingPathError
+from graphheat.errors import FileFormatError, MissingPathError, WriteError
 from graphheat.io.archive import reason_of
 from graphheat.io.atomic import replacing
 
@@ -158,5 +159,18 @@ def checksum(file: Path) -> int:
 
 
 def new_array(file: Path, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Return a new mapped array to be written to; its file has its full size at once."""
-    return np.lib.format.open_memmap(file, mode="w+", dtype=np.dtype(dtype), shape=shape)
+    """Return a new mapped array to be written to; its file has its full size at once.
+
+    The disk's room is taken at once, too: a disk that fills up while a mapped file is written to
+    ends the process by a signal.
+    """
+    try:
+        array = np.lib.format.open_memmap(file, mode="w+", dtype=np.dtype(dtype), shape=shape)
+        if hasattr(os, "posix_fallocate"):
+            with file.open("r+b") as stream:
+                os.posix_fallocate(stream.fileno(), 0, file.stat().st_size)
+    except OSError as error:
+        with suppress(OSError):
+            file.unlink()
+        raise WriteError(f"{file} cannot be written: {error.strerror or error}.") from error
+    return array

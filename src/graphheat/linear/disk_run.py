@@ -12,14 +12,21 @@ import numpy as np
 
 from graphheat.disk import DiskGraph
 from graphheat.disk.array_folder import new_array
-from graphheat.errors import CheckpointError, MissingDependencyError, ParameterError
+from graphheat.errors import (
+    CheckpointError,
+    GraphHeatError,
+    MissingDependencyError,
+    ParameterError,
+)
 from graphheat.graph.split import CODES, Split
+from graphheat.io.archive import DAMAGE, existing_file, reason_of
 from graphheat.io.atomic import check_writable, replacing
 from graphheat.linear.disk_model import DiskModel, described, model_from, model_parts
 from graphheat.progress import Progress
 from graphheat.runs import Run
 from graphheat.runs.checkpoint import Arrays, Header
 from graphheat.runs.protocols import PlainSettings
+from graphheat.runs.run_schema import ROW_SUM
 
 STRIP = 1 << 17  # rows that are written at a time
 FORMATS = (".parquet", ".csv")
@@ -98,6 +105,7 @@ class DiskRun(Run, kind="disk"):
         for first in range(0, self.graph.n, STRIP):
             last = min(self.graph.n, first + STRIP)
             p = np.asarray(self.probabilities[first:last])
+            check_rows(p, self.stored)
             labels = np.asarray(self.labels[first:last])
             columns = {
                 "node": self.graph.nodes.between(first, last),
@@ -177,7 +185,7 @@ class DiskRun(Run, kind="disk"):
         """Return the run with its probabilities mapped from ``file``."""
         from dataclasses import replace
 
-        mapped = np.load(file, mmap_mode="r", allow_pickle=False)
+        mapped = stored_rows(file, self.graph)
         return replace(self, probabilities=mapped, stored=str(file.resolve()))
 
     @classmethod
@@ -189,6 +197,8 @@ class DiskRun(Run, kind="disk"):
                 f"{graph.path} is not the graph that this run was fitted on; it was ingested anew. "
                 "Fit again."
             )
+        if list(graph.classes) != header["classes"]:
+            raise CheckpointError(f"{graph.path} has other classes than this run. Fit again.")
         stored = Path(header["stored"])
         if not stored.is_file():
             raise CheckpointError(
@@ -198,6 +208,8 @@ class DiskRun(Run, kind="disk"):
         parts = {**graph.split.parts, "train": arrays["train"]}
         known = {k: v for k, v in arrays.items() if k.startswith(("model/", "input/"))}
         reached = arrays.get("reached_bits")
+        if reached is not None and (reached.dtype != np.uint8 or len(reached) != -(-graph.n // 8)):
+            raise CheckpointError("The run's file is damaged: reached_bits has another length.")
         return cls(
             **cls.parts_of(graph, Split(graph.n, parts)),
             recipe=header["recipe"],
@@ -209,9 +221,33 @@ class DiskRun(Run, kind="disk"):
             model=model_from(header["model"], known),
             kept=header["kept"],
             stored=header["stored"],
-            probabilities=np.load(stored, mmap_mode="r", allow_pickle=False),
+            probabilities=stored_rows(stored, graph),
             reached=None if reached is None else np.unpackbits(reached)[: graph.n].astype(bool),
         )
+
+
+def stored_rows(file: Path, graph: DiskGraph) -> Any:
+    """Map the probabilities of a graph's nodes, which must have their shape; or raise."""
+    shape = graph.n, len(graph.classes)
+    try:
+        mapped = np.load(existing_file(file), mmap_mode="r", allow_pickle=False)
+    except (*DAMAGE, SyntaxError) as error:
+        if isinstance(error, GraphHeatError):
+            raise
+        raise CheckpointError(f"{file} is damaged: {reason_of(error)}.") from error
+    if mapped.shape != shape or mapped.dtype != np.float32:
+        raise CheckpointError(
+            f"{file} must hold probabilities (float32) of shape {shape}; got {mapped.dtype} "
+            f"{mapped.shape}."
+        )
+    return mapped
+
+
+def check_rows(p: Any, file: str | None) -> None:
+    """Raise unless rows are probabilities: in range, with the sum 1."""
+    sums = p.sum(axis=1, dtype=np.float64)
+    if p.size and (p.min() < 0 or not np.all(np.abs(sums - 1.0) <= ROW_SUM)):
+        raise CheckpointError(f"{file} is damaged: probabilities of a node do not sum to 1.")
 
 
 class _CsvFile:

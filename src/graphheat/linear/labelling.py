@@ -192,11 +192,8 @@ def in_panels(
     done: list[int] = []
     notes = None if out is None else out / "panels.json"
     if notes is not None and out is not None:
-        if notes.exists() and (out / "heat.npy").exists():
-            done = json.loads(notes.read_text())
-            kept = np.load(out / "heat.npy", mmap_mode="r+", allow_pickle=False)
-        else:
-            kept = new_array(out / "heat.npy", shape, dtype)
+        found = _begun(notes, out / "heat.npy", shape, dtype)
+        done, kept = ([], new_array(out / "heat.npy", shape, dtype)) if found is None else found
     for a in range(0, count, most):
         part = slice(a, min(a + most, count))
         if a not in done:
@@ -211,6 +208,19 @@ def in_panels(
                 with replacing(notes) as aside:
                     aside.write_text(json.dumps(done))
     return lambda rows, e: kept[e, rows]
+
+
+def _begun(
+    notes: Path, file: Path, shape: tuple[int, ...], dtype: Any
+) -> tuple[list[int], Any] | None:
+    """Return the panels that an interrupted labelling has done; None where there are none."""
+    try:
+        done = json.loads(notes.read_text())
+        kept = np.load(file, mmap_mode="r+", allow_pickle=False)
+    except (OSError, ValueError, EOFError, RecursionError):
+        return None
+    plain = isinstance(done, list) and all(isinstance(each, int) for each in done)
+    return (done, kept) if plain and kept.shape == shape and kept.dtype == dtype else None
 
 
 _OPERANDS: WeakKeyDictionary[DiskGraph, MappedOperand] = WeakKeyDictionary()

@@ -33,6 +33,7 @@ from graphheat.recipes.disk_stages import StageFiles
 from graphheat.recipes.stacking import stacked_weights
 from graphheat.runs.combined_run import combined
 from graphheat.runs.protocols import PlainSettings
+from graphheat.runs.run_file import run_from
 
 RECIPES = ("auto", "linear", "sampled", "spreading")
 MOST_JUDGED = 2000  # validation labels by which stages are weighed
@@ -127,13 +128,15 @@ def fit_on_disk(
         "settings": settings.as_dict(),
     }
     path = None if checkpoint is None else Path(checkpoint)
-    files = StageFiles(path, identity)
+    files = StageFiles(path, identity, graph)
     if path is not None and path.exists():
         if not resume:
             raise OutputError(f"{path} already holds a run. Pass resume=True, or remove it.")
         finished = files.read(graph.name)
         if finished is not None:
-            return DiskRun.from_parts(*finished)
+            found = run_from(*finished, path=path)
+            assert isinstance(found, DiskRun)  # the identity says so
+            return found
     names, left_out = _stage_names(recipe, graph, split)
     fitting = _Fitting(
         graph, split, settings, seed, threads, progress, files,

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphheat.disk import DiskGraph
 from graphheat.errors import CheckpointError
+from graphheat.io.archive import reason_of
 from graphheat.linear.disk_model import DiskModel, model_from, model_parts
+from graphheat.linear.disk_run import stored_rows
 from graphheat.linear.labelling import Labels
 from graphheat.runs import checkpoint as files
 from graphheat.runs.checkpoint import Arrays, Header, with_prefix
@@ -26,10 +29,12 @@ class StageFiles:
         The run's file; None: nothing is kept.
     identity
         What a fit must have in common with the one that left the file.
+    graph
+        The graph that is labelled.
     """
 
-    def __init__(self, path: Path | None, identity: Header) -> None:
-        self.path, self.identity = path, identity
+    def __init__(self, path: Path | None, identity: Header, graph: DiskGraph) -> None:
+        self.path, self.identity, self.graph = path, identity, graph
         self.folder = None if path is None else path.parent
         self._stages: dict[str, Header] = {}
         self._arrays: Arrays = {}
@@ -52,7 +57,26 @@ class StageFiles:
                 "again."
             )
         self._stages, self._arrays = header["stages"], dict(arrays)
+        self._check()
         return None
+
+    def _check(self) -> None:
+        """Raise where the file holds no models, or something else beside them."""
+        try:
+            for name, stage in self._stages.items():
+                _, kept, notes, train, left_out = self._known(name)
+                whole = isinstance(stage["labelled"], bool) and isinstance(kept, float)
+                words = all(isinstance(note, str) for note in notes)
+                if not whole or not words or train.dtype.kind not in "iu" or left_out.ndim != 2:
+                    raise ValueError(f"{name} is no stage")
+                if stage["labelled"] and self._arrays[f"{name}/reached"].dtype != np.uint8:
+                    raise ValueError(f"{name} has odd marks of what heat reaches")
+        except CheckpointError:
+            raise
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise CheckpointError(
+                f"{self.path} is damaged: {reason_of(error)}. Remove it, and fit again."
+            ) from error
 
     def trained(self, name: str) -> tuple[Any, ...] | None:
         """Return the model of a stage, its share of heat, notes, train and left_out; or None."""
@@ -69,8 +93,10 @@ class StageFiles:
         if not file.is_file():
             return None
         model, *rest = self._known(name)
-        probabilities = np.load(file, mmap_mode="r", allow_pickle=False)
+        probabilities = stored_rows(file, self.graph)
         bits = self._arrays[f"{name}/reached"]
+        if len(bits) != -(-self.graph.n // 8):
+            raise CheckpointError(f"{self.path} is damaged: {name} is of another graph.")
         reached = np.unpackbits(bits)[: len(probabilities)].astype(np.bool_)
         return Labels(probabilities, reached, model, ""), *rest
 

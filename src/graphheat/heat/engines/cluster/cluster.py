@@ -329,6 +329,10 @@ def _create(place: Path, number: int, size: int, series: int, dtype: np.dtype[An
             try:
                 with file.open("wb") as stream:
                     stream.truncate(count * dtype.itemsize)
+                    if number == 0 and hasattr(os, "posix_fallocate"):
+                        # The first is written to where it is mapped: a disk that fills up then
+                        # would end the process by a signal.
+                        os.posix_fallocate(stream.fileno(), 0, count * dtype.itemsize)
             except OSError as error:
                 raise OutputError(f"{file} cannot be made: {error.strerror}.") from error
 
