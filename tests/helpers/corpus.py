@@ -1,5 +1,6 @@
 """One small file of every format that is read, in every place, and how to read it."""
 
+import gzip
 import importlib.util
 import json
 from collections.abc import Callable
@@ -14,9 +15,11 @@ import scipy.sparse as sp
 from safetensors.numpy import load_file, save_file
 
 import graphheat
-from graphheat.datasets import block_model
+from graphheat.datasets import block_model, fetch_dgl, fetch_ogb, fetch_pyg
 from graphheat.graph import Graph
 from graphheat.io import read_graph, write_csv, write_npz
+from graphheat.labeling.answers import Answers
+from graphheat.labeling.journal import Entry, Journal
 from graphheat.paper.store import Store, read_runs, write_runs
 from graphheat.runs import load_run
 from helpers.reader_cases import CASES, NEEDS, database, json_lines
@@ -91,7 +94,8 @@ def places(folder):
         options = {"nodes": folder / "table.csv", "features": folder / name}
         found.append(_graph(folder / name, folder / "edges.csv", options))
     found += _archives(folder)
-    return found + _runs(folder) + _stores(folder) + _disk_graphs(folder)
+    found += _runs(folder) + _stores(folder) + _journals(folder)
+    return found + _disk_graphs(folder) + _copies(folder)
 
 
 def _graph(path, graph, options):
@@ -149,6 +153,77 @@ def _stores(folder):
     return [Place(path, partial(read_runs, path)) for path in paths]
 
 
+def _journals(folder):
+    path = folder / "labels.sqlite"
+    with _journal(path) as journal:
+        journal.add(Entry("a", "class", text="tea"), who="ann")
+        journal.add(Entry("b", "label", node=1, code=0), who="ann")
+        journal.add(Entry("c", "rename", code=0, text="milk"), who="bob")
+        journal.note(2, 1, 0.5, 0.2, 0.8)
+    return [Place(path, partial(_answers, path))]
+
+
+def _journal(path):
+    return Journal(path, FITTED.fingerprint, FITTED.n, FITTED.name, resume=True)
+
+
+def _answers(path):
+    """Do with a journal what labelling does; what SQLite keeps beside it goes with it."""
+    try:
+        with _journal(path) as journal:
+            answers = Answers(FITTED, ())
+            answers.replay(journal.entries())
+            journal.estimates()
+            return answers.labelled()
+    finally:
+        for left in path.parent.glob(f"{path.name}-*"):
+            left.unlink()
+
+
+def _copies(folder):
+    """Return data sets in the layouts of other libraries, each file to be damaged by itself."""
+    found = []
+    if importlib.util.find_spec("torch"):
+        import torch
+
+        pairs = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        parts = {"edge_index": pairs, "x": torch.eye(4), "y": torch.tensor([0, 1, 0, 1])}
+        torch.save((parts, {"x": torch.tensor([0, 4])}), folder / "data.pt")
+        found.append(Place(folder / "data.pt", lambda: _used(fetch_pyg(folder / "data.pt"))))
+    raw, split = folder / "ogb" / "raw", folder / "ogb" / "split" / "time"
+    texts = {
+        raw / "num-node-list": "5", raw / "edge": "0,1\n1,2\n2,3\n3,4",
+        raw / "node-feat": "1.5,2\n0,1\n3,4\n5,6\n7,8", raw / "node-label": "0\n1\n\n1\n0",
+        split / "train": "0\n1", split / "valid": "3", split / "test": "4",
+    }  # fmt: skip
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.with_name(f"{path.name}.csv.gz")
+        file.write_bytes(gzip.compress(f"{text}\n".encode()))
+        found.append(Place(file, lambda: _used(fetch_ogb(folder / "ogb"))))
+    if importlib.util.find_spec("yaml"):
+        texts = {
+            "meta.yaml": "node_data:\n- file_name: nodes.csv\nedge_data:\n- file_name: edges.csv\n",
+            "nodes.csv": 'node_id,label,train_mask,feat\n0,a,1,"1,2"\n1,b,1,"3,4"\n7,,0,"5,6"\n',
+            "edges.csv": "src_id,dst_id\n0,1\n1,7\n",
+        }
+        (folder / "dgl").mkdir()
+        for name, text in texts.items():
+            (folder / "dgl" / name).write_text(text)
+            found.append(Place(folder / "dgl" / name, lambda: _used(fetch_dgl(folder / "dgl"))))
+    (folder / "reddit").mkdir()
+    archives = {
+        "graph": {"row": [0, 1, 2], "col": [1, 2, 3], "shape": [4, 4]},
+        "data": {"feature": np.eye(4), "label": [0, 1, 0, 1], "node_types": [1, 1, 2, 3]},
+    }
+    for name, arrays in archives.items():
+        path = folder / "reddit" / f"reddit_{name}.npz"
+        np.savez(path, **arrays)
+        read = lambda: _used(fetch_dgl(folder / "reddit"))  # noqa: E731
+        found.append(Place(path, read, (_arrays, _save_arrays)))
+    return found
+
+
 def _disk_graphs(folder):
     """Return the files of a graph on disk, each to be damaged by itself.
 
@@ -162,11 +237,21 @@ def _disk_graphs(folder):
     files = folder / "disk-edges.csv", folder / "disk.graph"
     graph = ingest(*files, nodes=folder / "disk-nodes.csv", order="near", threads=1)
     read = partial(_used_disk, graph.path)
-    one = partial(_one_array, graph.path)
-    return [Place(graph.path / "graph.json", read)] + [
-        Place(path, read, (one, partial(_save_array, graph.path)))
-        for path in sorted(graph.path.glob("*.npy"))
+    one, save = partial(_one_array, graph.path), partial(_save_array, graph.path)
+    run = folder / "disk.safetensors"
+    graphheat.fit(graph, "linear", threads=1, checkpoint=run)
+    written = partial(_written, run, folder / "disk-labels.csv")
+    return [
+        Place(graph.path / "graph.json", read),
+        *(Place(path, read, (one, save)) for path in sorted(graph.path.glob("*.npy"))),
+        Place(run, written, (_tensors, _save_tensors)),
+        Place(folder / "probabilities.npy", written, (one, save)),
     ]
+
+
+def _written(path, out):
+    """Write the labels of a run on a graph on disk."""
+    load_run(path).write_predictions(out)
 
 
 def _used_disk(path):
