@@ -166,6 +166,9 @@ def main():
     parser.add_argument("--groups", nargs="+")
     parser.add_argument("--only", default="", help="part of a case's name")
     given = parser.parse_args()
+    # What runs in a shell's background, or under nohup, ignores these, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     for case in all_cases():
         if (given.groups and case.group not in given.groups) or given.only not in case.name:

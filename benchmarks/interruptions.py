@@ -30,12 +30,19 @@ import numpy as np
 from interleave import report
 
 from graphheat.cli import main as graphheat
+from graphheat.cli import run_folder
+from graphheat.cli.label_command import JOURNAL, write_labelled
 from graphheat.datasets import block_model
 from graphheat.errors import GraphHeatError
+from graphheat.graph import Graph
 from graphheat.io import write_csv, write_npz
+from graphheat.io.file_lock import locked
+from graphheat.labeling.journal import Entry, Journal
+from graphheat.labeling.session import Session
 from graphheat.runs import load_run
 
 GRAPH = block_model(150, 3, features=12, labels_per_class=8, seed=0)
+BARE = Graph.from_scipy(GRAPH.adjacency)
 LINEAR = ("fit", "g.npz", "--recipe", "linear", "--threads", "1", "--out", "run")
 SPREADING = ("fit", "g.npz", "--recipe", "spreading", "--threads", "1", "--out", "run")
 FIT = ("fit", "g.npz", "--epochs", "30", "--threads", "1", "--out", "run")
@@ -51,11 +58,24 @@ COMMANDS = {
     "predict": ("predict", "fitted", "--out", "labels.csv"),
     "explain": ("explain", "fitted", "7", "--out", "why.png"),
     "suspects": ("suspects", "g.npz", "--out", "suspects.csv"),
+    "suggest": ("suggest", "g.npz", "--out", "next.csv"),
+    "compare": (
+        *("compare", "g.npz", "--recipes", "spreading,linear", "--splits", "2"),
+        *("--per-class", "3", "--val-per-class", "2", "--threads", "1", "--out", "table.csv"),
+    ),
+    "export": ("export", "fitted", "--out", "model.onnx"),
     "paper runs": ("paper", "runs", "--export", "runs.csv"),
+    "paper figures": ("paper", "figures", "--out", "paper"),
+    "paper page": ("paper", "page", "--out", "paper"),
     "ingest": ("ingest", "edges.csv", "--nodes", "nodes.csv", "--threads", "1", "--out", "e.graph"),
+    "fit disk": ("fit", "own.graph", "--recipe", "linear", "--threads", "1", "--out", "run"),
+    "predict disk": ("predict", "disk-run", "--out", "labels.csv"),
+    "label": ("label", "labelled"),  # what `label` does as a person labels, and finishes
     "sweep": ("sweep", "paper/runs.sqlite"),  # what `paper all` begins with
 }
+INGESTED = (*COMMANDS["ingest"][:-1], "own.graph")
 WRITES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate", "sqlite3.connect")
+UNDER_WAY = ("probabilities.npy", "linear.npy", "heat.npy", "panels.json")
 LINGER = 0.003  # seconds that a child may go on after such an event, in the mean
 FILLER = "disk.filler"
 
@@ -93,8 +113,27 @@ def run(words, **options):
         path = Path(words[1])
         path.parent.mkdir(exist_ok=True)
         sweep(Store(path), profile.short(["lp", "mlp"], ["cora"])[0])
+    elif words[0] == "label":
+        label(Path(words[1]))
     else:
         graphheat(list(words), **options)
+
+
+def label(folder):
+    """Label some nodes and finish; who was interrupted sends the same answers again."""
+    folder.mkdir(exist_ok=True)
+    with (
+        locked(folder / run_folder.LOCK, folder),
+        Journal(folder / JOURNAL, BARE.fingerprint, BARE.n, BARE.name, resume=True) as journal,
+    ):
+        session = Session(BARE, journal, classes=map(str, GRAPH.classes), who="ann")
+        try:
+            for node in range(20):
+                code = int(GRAPH.labels[node])
+                session.add(Entry(str(node), "label", node=node, code=code))
+            session.finish(lambda labelled: write_labelled(folder, labelled))
+        finally:
+            session.close()
 
 
 def writes(event, given):
@@ -115,8 +154,10 @@ def start(folder, source, words):
     folder.mkdir(parents=True)
     for name in ("g.npz", "edges.csv", "nodes.csv"):
         shutil.copy2(source / name, folder)  # with its time, by which an ingestion knows its files
-    for name in ("fitted", "run") if "--force" in words else ("fitted",):
-        shutil.copytree(source / "fitted", folder / name)
+    for name in ("fitted", "own.graph", "disk-run"):
+        shutil.copytree(source / name, folder / name)
+    if "--force" in words:
+        shutil.copytree(source / "fitted", folder / "run")
 
 
 def contents(folder):
@@ -130,6 +171,8 @@ def contents(folder):
             found[name] = "json" if isinstance(json.loads(path.read_text()), dict) else "?"
         elif path.name == "checkpoint.safetensors":
             found[name] = checkpoint_of(path)
+        elif path.name == JOURNAL:
+            found[name] = journal_of(path)
         elif path.suffix == ".sqlite":
             found[name] = store_of(path)
         else:
@@ -157,6 +200,20 @@ def store_of(path):
     return f"{len(rows)} runs: {rows}"
 
 
+def journal_of(path):
+    """Return the answers in a journal, without their times, or what is wrong with it."""
+    if not path.stat().st_size:
+        return "running"
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        whole = base.execute("PRAGMA integrity_check").fetchone()[0]
+        if whole != "ok":
+            return f"damaged: {whole}"
+        if not base.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchone():
+            return "running"
+        rows = base.execute("SELECT revision, id, node, class FROM entries").fetchall()
+    return f"{len(rows)} answers: {rows}"
+
+
 def resumed(words):
     """Return how a command that was cut short is run again."""
     return (*words, "--resume") if words[0] == "fit" and "--force" not in words else words
@@ -173,10 +230,18 @@ def check(name, words, folder, before, after):
             continue
         if words[0] == "fit" and Path(file).name == "predictions.csv" and whole_csv(data):
             continue  # of a stage, written as soon as it is there
-        if words[0] == "sweep" and not str(data).startswith("damaged"):
+        base = words[0] == "sweep" or Path(file).name.startswith(JOURNAL)
+        if base and not str(data).startswith("damaged"):
             continue  # a store of some of the runs, what SQLite keeps beside it, and a lock
+        if name == "fit disk" and Path(file).name in UNDER_WAY and not is_finished(folder):
+            continue  # mapped files of a run that says that it is under way
         wrong.append(f"{file} is neither old nor new ({str(data)[:80]!r})")
     return [f"{name}: {each}" for each in wrong]
+
+
+def is_finished(folder):
+    path = folder / "run" / "checkpoint.safetensors"
+    return path.exists() and checkpoint_of(path) != "running"
 
 
 def whole_csv(data):
@@ -325,8 +390,9 @@ def main():
         source.mkdir()
         write_npz(GRAPH, source / "g.npz")
         write_csv(GRAPH, source / "edges.csv", source / "nodes.csv")
-        made = finish(child((*LINEAR[:-1], "fitted"), source))
-        assert made == 0, made
+        made = (*LINEAR[:-1], "fitted"), INGESTED, (*COMMANDS["fit disk"][:-1], "disk-run")
+        for words in made:
+            assert finish(child(words, source)) == 0, words
         disk = given.disk or Path(folder)
         (disk / FILLER).unlink(missing_ok=True)
         for row in turns(given, rows, source, disk / "work"):
