@@ -274,7 +274,7 @@ def _numbers(path: Path, *, integers: bool = True) -> NDArray[Any]:
     import pandas
 
     data = unpacked_bytes(existing_file(path))
-    check_width(path, data)
+    check_width(path, data.partition(b"\n")[0], len(data))
     try:
         with np.errstate(invalid="ignore"):  # pandas casts before it compares, and refuses
             kind = np.int64 if integers else np.float64

@@ -174,7 +174,7 @@ def _decoded(data: bytes, path: Path) -> str:
 
 
 def _table(path: Path, text: str, delimiter: str | None, skipped: int) -> TextTable:
-    check_width(path, text[: text.find("\n") + 1 or None].encode())
+    check_width(path, text.partition("\n")[0].encode(), len(text))
     if delimiter is None:
         delimiter = _delimiter(text)
     elif delimiter.isspace() and delimiter != "\t":
@@ -194,12 +194,10 @@ def _table(path: Path, text: str, delimiter: str | None, skipped: int) -> TextTa
     return TextTable(path, delimiter, tuple(cell.strip() for cell in first), skipped, text)
 
 
-def check_width(path: Path, data: bytes) -> None:
-    """Raise where the first row may have more cells than columns can be made of."""
-    end = data.find(b"\n")
-    line = data if end < 0 else data[:end]
+def check_width(path: Path, line: bytes, size: int) -> None:
+    """Raise where the first row of ``size`` bytes has more cells than columns can be made of."""
     cells = 1 + max(line.count(mark) for mark in (b"\t", b";", b",", b" "))
-    check_room(cells * _COLUMN_BYTES, len(data), f"{path} (a row of {cells:,} cells)")
+    check_room(cells * _COLUMN_BYTES, size, f"{path} (a row of {cells:,} cells)")
 
 
 def _delimiter(text: str) -> str:
