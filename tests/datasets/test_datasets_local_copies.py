@@ -185,7 +185,7 @@ def test_a_csv_dataset_of_dgl(csv_dataset):
     ("file", "old", "new", "words"),
     [
         ("edges.csv", "src_id", "from", "lacks the column 'src_id'"),
-        ("edges.csv", "\n0,", "\n99,", "names the node 99"),
+        ("edges.csv", "\n0,", "\n99,", "names the node '99'"),
         ("meta.yaml", "node_data", "nodes", r"no meta\.yaml of DGL's"),
         ("meta.yaml", "- file_name: nodes.csv", "- a: 1\n- b: 2", "2 kinds of node_data"),
         ("nodes.csv", "label,", "", "must have 5 cells"),  # one more than the header names

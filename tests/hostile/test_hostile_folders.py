@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ from helpers.sentences import refusal
 import graphheat
 from graphheat.datasets import block_model
 from graphheat.errors import WriteError
+from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
 from graphheat.io import write_csv
+from graphheat.linear.disk_run import DiskRun
 from graphheat.linear.labelling import _begun
 from graphheat.runs import checkpoint, load_run
 from graphheat.runs.checkpoint import FILENAME
@@ -23,6 +26,7 @@ from graphheat.disk import DiskGraph, ingest
 from graphheat.disk.array_folder import new_array
 
 GRAPH = block_model(60, 3, features=4, labels_per_class=4, seed=0)
+WORDS = Graph.from_edges(["ann", "bob"], ["bob", "cat"], labels=["x", "y", "x"])
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +125,20 @@ def test_an_array_that_is_a_pipe(folder):
     refusal(used, folder)
 
 
+def test_ids_that_are_no_text(tmp_path):
+    write_csv(WORDS, tmp_path / "e.csv", tmp_path / "n.csv")
+    made = ingest(tmp_path / "e.csv", tmp_path / "g.graph", nodes=tmp_path / "n.csv", threads=1)
+    text = made.path / "id_text.npy"
+    np.save(text, np.full_like(np.load(text), 0xFF))
+    refusal(lambda: DiskGraph.open(made.path).nodes[0])
+    refusal(lambda: DiskGraph.open(made.path).nodes.between(0, 2))
+
+
+@pytest.mark.parametrize("node", ["1_0", "\u0661", " 1", "+1", 1.5, True, "9" * 5000])
+def test_only_plain_numbers_name_a_node_on_disk(whole, node):
+    refusal(DiskGraph.open(whole).index_of, node)
+
+
 # ---------------------------------------------------------------------- runs on them
 
 
@@ -140,13 +158,19 @@ def test_probabilities_of_a_run_that_were_tampered_with(fitted, tmp_path):
     try:
         for odd in (whole[:5], whole[:, :2], whole.astype(complex), whole[None], sums, gaps):
             np.save(file, odd)
-            refusal(lambda: load_run(fitted).write_predictions(tmp_path / "p.csv"))
+            refusal(lambda: predicted(fitted, tmp_path / "p.csv"))
             assert not (tmp_path / "p.csv").exists()
-        for odd in (b"", b"\x93NUMPY\x01\x00v\x00{'descr': (", b"words"):
-            file.write_bytes(odd)
+        for data in (b"", b"\x93NUMPY\x01\x00v\x00{'descr': (", b"words"):
+            file.write_bytes(data)
             refusal(load_run, fitted)
     finally:
         np.save(file, whole)
+
+
+def predicted(folder, path):
+    run = load_run(folder)
+    assert isinstance(run, DiskRun)
+    run.write_predictions(path)
 
 
 def test_a_run_under_way_that_was_tampered_with(fitted, whole, tmp_path):
@@ -156,13 +180,8 @@ def test_a_run_under_way_that_was_tampered_with(fitted, whole, tmp_path):
     held = {f"linear/{name}": each for name, each in arrays.items() if name.startswith("model/")}
     held |= {"linear/train": arrays["train"], "linear/left_out": np.zeros((3, 3))}
     known = {key: header[key] for key in ("recipe", "settings", "seed", "fingerprint", "name")}
-    for odd in (
-        {"linear": 5},
-        {"linear": {**stage, "kept": "x"}},
-        {"linear": {}},
-        [],
-        {"x": stage},
-    ):
+    odd_stages: list[Any] = [{"linear": 5}, {"linear": {**stage, "kept": "x"}}, [], {"x": stage}]
+    for odd in (*odd_stages, {"linear": {}}):
         words = {**known, "state": "labelling", "stages": odd}
         checkpoint.write(tmp_path / FILENAME, words, held)
         how = {"threads": 1, "checkpoint": tmp_path / FILENAME, "resume": True}

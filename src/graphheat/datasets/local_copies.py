@@ -163,7 +163,8 @@ def _csv_dataset(folder: Path) -> Graph:
         ends = [[index[node] for node in edges.words(name)] for name in ("src_id", "dst_id")]
     except KeyError as error:
         raise FileFormatError(
-            f"{folder}: an edge names the node {shown(error.args[0])}, which the nodes' file lacks."
+            f"{folder}: an edge names the node {shown(error.args[0])!r}, which the file of nodes "
+            "lacks."
         ) from None
     parts: dict[str, Any] = {"name": folder.name, "nodes": _values(written)}
     if "feat" in nodes.first:

@@ -8,8 +8,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from graphheat.checks import shown
 from graphheat.disk.array_folder import ArrayFolder
-from graphheat.errors import NodeNotFoundError
+from graphheat.errors import FileFormatError, NodeNotFoundError
+from graphheat.io.written import is_integer
 
 
 class NodeIds(Sequence[Any]):
@@ -73,7 +75,10 @@ class NodeIds(Sequence[Any]):
         position = range(len(self))[index]
         if self._numbers is not None:
             return int(self._numbers[position])
-        return self._bytes(position).decode()
+        try:
+            return self._bytes(position).decode()
+        except UnicodeDecodeError as error:
+            raise self._damaged(position) from error
 
     def __iter__(self) -> Iterator[Any]:
         return (self[position] for position in range(len(self)))
@@ -99,7 +104,17 @@ class NodeIds(Sequence[Any]):
         text = np.ascontiguousarray(self._text[int(offsets[0]) : int(offsets[-1])])
         local = (offsets - offsets[0]).astype(np.int64)
         buffers = [None, pyarrow.py_buffer(local), pyarrow.py_buffer(text)]
-        return pyarrow.Array.from_buffers(pyarrow.large_string(), last - first, buffers)
+        found = pyarrow.Array.from_buffers(pyarrow.large_string(), last - first, buffers)
+        try:
+            found.validate(full=True)
+        except pyarrow.ArrowInvalid as error:
+            raise self._damaged(first) from error
+        return found
+
+    def _damaged(self, position: int) -> FileFormatError:
+        return FileFormatError(
+            f"{self._name} is damaged: an id from row {position:,} on is not UTF-8."
+        )
 
     def index_of(self, node: Any) -> int:
         """Return the row number of an id; "12" finds the id 12."""
@@ -107,10 +122,8 @@ class NodeIds(Sequence[Any]):
             node = node.item()
         wanted: Any = str(node).encode()
         if self._numbers is not None:
-            try:
-                wanted = int(node)
-            except (TypeError, ValueError):
-                wanted = None
+            whole = isinstance(node, int) and not isinstance(node, bool)
+            wanted = int(node) if whole or (isinstance(node, str) and is_integer(node)) else None
         if wanted is not None:
             low, high = 0, len(self)
             while low < high:
@@ -123,8 +136,8 @@ class NodeIds(Sequence[Any]):
                 return int(self._order[low])
         first, last = (self[int(self._order[k])] for k in (0, -1))
         raise NodeNotFoundError(
-            f"{self._name} has no node {node!r}; its {len(self):,} ids run from {first!s} to "
-            f"{last!s}."
+            f"{self._name} has no node {shown(repr(node))}; its {len(self):,} ids run from "
+            f"{shown(first)} to {shown(last)}."
         )
 
     def _key(self, position: int) -> Any:
