@@ -7,7 +7,7 @@ import { nodeButton } from "./parts";
 
 const WIDTH = 380;
 const HEIGHT = 64;
-const MODELS: Record<string, string> = { spreading: "Heat and labels alone", linear: "The linear model", auto: "The default model (auto)" };
+const MODELS: Record<string, string> = { spreading: "Label spreading", linear: "The linear model", auto: "The default model (auto)" };
 
 export class ServerCard {
   readonly element = h("section", { class: "server", "aria-label": "What the models expect" });

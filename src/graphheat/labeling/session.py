@@ -190,7 +190,9 @@ class Session:
 
         several = len(np.unique(labelled.labels[labelled.labels >= 0])) > 1
         features = labelled.features is not None and bool(labelled.features.shape[1])
-        run, why = None, "Labels spread by heat."
+        run, why = None, "Heat carries labels along the edges."
+        if not features:
+            why += " The graph has no features that another model could learn from."
         if not several:
             alone = spread(labelled, labelled.labels, classes=len(labelled.classes))
             return Model("spreading", why, revision, count, alone.astype(np.float32))
