@@ -40,9 +40,10 @@ PICTURES = {
 }
 
 
-CLASSES = (  # the colours of classes, light and dark (frontend/src/colours.ts)
+FIXED = (  # of classes, paper and panels, light and dark (frontend/src/colours.ts, style.css)
     "e69f00", "56b4e9", "009e73", "d6bd00", "0072b2", "d55e00", "cc79a7", "333333",
     "1fbf92", "f0e442", "4593d8", "e8702a", "dd8fbb", "e5e5e5",
+    "ffffff", "f7f8fa", "dde2e8", "e8f1f8", "10151c", "161d26", "1c2530", "2c3743", "1d3040",
 )  # fmt: skip
 WAY = {"way": (LAPTOP, "light"), "way_phone": (PHONE, "light")}
 ANSWERS = "1212121"  # to what is suggested: tea and coffee in turn
@@ -126,12 +127,11 @@ def picture(page: Page, path: Path) -> None:
     """Write what is in view; 256 colours are enough, and keep it small."""
     page.wait_for_timeout(300)
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    # Paper keeps its colour when the palette is refined towards what there is much of; those of
-    # the classes are few pixels in places, and must not run into one another.
-    most = shot.quantize(256 - len(CLASSES), kmeans=3).getpalette()
+    # Classes are few pixels in places, and must not run into one another; paper stays paper.
+    most = shot.quantize(256 - len(FIXED), kmeans=3).getpalette()
     palette = Image.new("P", (1, 1))
-    fixed = [channel for colour in CLASSES for channel in bytes.fromhex(colour)]
-    palette.putpalette([*(most or [])[: 3 * (256 - len(CLASSES))], *fixed])
+    fixed = [channel for colour in FIXED for channel in bytes.fromhex(colour)]
+    palette.putpalette([*(most or [])[: 3 * (256 - len(FIXED))], *fixed])
     shot.quantize(palette=palette, dither=0).save(path, optimize=True)
 
 
