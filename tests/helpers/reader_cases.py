@@ -66,7 +66,10 @@ def typed(save):
         write_csv(graph, edges, nodes)
         strings = graph.nodes.dtype.kind == "O"
         ends = dict.fromkeys(["source", "target"], str) if strings else {}
-        frame = pd.read_csv(edges, dtype=ends, keep_default_na=False, na_values={"weight": [""]})
+        frame = pd.read_csv(
+            edges, dtype=ends, keep_default_na=False, na_values={"weight": [""]},
+            float_precision="round_trip",  # not every pandas reads floats exactly otherwise
+        )  # fmt: skip
         edges.unlink()
         save(frame, path)
         return {"nodes": nodes}

@@ -13,7 +13,6 @@ from graphheat.explorer import write_page
 from graphheat.graph import Graph
 from graphheat.linear import local_rows
 from graphheat.runs.combined_run import CombinedRun
-from graphheat.runs.combined_run import CombinedRun
 from graphheat.runs.other_graph import old_rows
 
 WHOLE = block_model(130, 3, features=6, labels_per_class=6, seed=0)
