@@ -44,6 +44,19 @@ def test_every_form_of_signal():
             H @ np.full(30, np.nan)
 
 
+def test_signals_from_the_left():
+    A, X = random_graph(), np.random.default_rng(1).standard_normal((2, 30))
+    for kind in ("normalized", "random_walk"):
+        H = GraphFilter(A, filters.heat(2.0), laplacian=kind, tol=1e-8)
+        assert np.allclose(X @ H, X @ (H @ np.eye(30)), atol=1e-6)
+        assert np.allclose(X[0] @ H, (X @ H)[0], atol=1e-7)
+    H = GraphFilter(digraph(), filters.heat(1.0), symmetrize="magnetic", tol=1e-8)
+    x = np.random.default_rng(2).standard_normal(12) * (1 + 2j)
+    assert np.allclose(x @ H, x @ (H @ np.eye(12)), atol=1e-7)
+    with pytest.raises(ParameterError, match="GraphFilter must be at least"):
+        GraphFilter(A, filters.heat(1.0), tol=1e-17)
+
+
 def test_personalised_pagerank_is_a_distribution():
     A = random_graph(seed=3)
     A[5] = A[:, 5] = 0  # isolated

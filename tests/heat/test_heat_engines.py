@@ -43,7 +43,9 @@ def test_signals_of_the_paper_s_graphs_go_by_compiled_code(cora):
     assert chosen(cora, "signals", 1433) == "numba"
     assert chosen(cora, "signals", 100) == "numba"
     assert chosen(cora, "signals", 7) == "scipy"
-    assert chosen(youtube_sized(), "signals", 3) == "scipy"  # too few for a vector
+    assert chosen(youtube_sized(), "signals", 3) == "sliced"  # too few for a vector
+    assert chosen(youtube_sized(), "signals", 3, engines.ONE_OFF) == "scipy"
+    assert chosen(cora, "signals", 1) == "scipy"
     assert chosen(cora, "signals", 1433, partial=True) == "scipy"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -23,7 +23,13 @@ from graphheat.errors import ParameterError
 from graphheat.filters.ellipse import modulus
 from graphheat.filters.filter import Filter
 from graphheat.heat.operand import Operand
-from graphheat.heat.series import DOUBLE, SINGLE, ChebyshevSeries, recurrence_rounding
+from graphheat.heat.series import (
+    DOUBLE,
+    SINGLE,
+    ChebyshevSeries,
+    recurrence_rounding,
+    stored_rounding,
+)
 
 LARGEST = 1 << 16  # degree of an interpolant
 START, LEAST = 0.05, 1e-4  # ρ − 1 from which a proof is tried, and the least that is
@@ -60,7 +66,8 @@ def expand(filter: Filter, operand: Operand, tol: float) -> FilterSeries:
 
     Notes
     -----
-    *Precision*: float32 where tol ≥ 1e-6 and its proven rounding keeps to its half; else float64.
+    *Precision*: float32 where tol ≥ 1e-6 and its proven rounding keeps to its half; else float64,
+    with T_k kept in float32 where that keeps to it.
     *Cost*: the order m, which grows like √(s λ_max log 1/tol) for heat, and like log(1/tol) over
     the root of the distance to the next pole for others.
     """
@@ -73,7 +80,9 @@ def expand(filter: Filter, operand: Operand, tol: float) -> FilterSeries:
         )
         if len(coefficients) == 1 and truncation == 0:
             rounding = 0.0 if coefficients[0] == 1 else rounding
-        return FilterSeries(coefficients, dtype, truncation, rounding, filter, lmax, proven)
+        return FilterSeries(
+            coefficients, dtype, truncation, rounding, filter=filter, lmax=lmax, proven=proven
+        )
 
     if tol >= 1e-6:
         single = series(SINGLE, 2.0**-24)
@@ -85,6 +94,9 @@ def expand(filter: Filter, operand: Operand, tol: float) -> FilterSeries:
             f"The 'tol' parameter of GraphFilter must be at least {2 * double.rounding:.1e} for "
             f"{filter.name} on this graph, the limit of float64. Got {tol:g} instead."
         )
+    stored = double.rounding + stored_rounding(coefficients)
+    if tol >= 1e-6 and double.order and stored <= tol / 2:
+        return replace(double, rounding=stored, stored=SINGLE)
     return double
 
 

@@ -95,7 +95,8 @@ class FilterBank:
 
     def apply(self, X: Any) -> NDArray[Any]:
         """Return f_1(L)X, …, f_k(L)X, shape (k, n) or (k, n, c)."""
-        return np.stack(self._place.products(X, self._series))
+        found = self._place.products(X, self._series)
+        return found if isinstance(found, np.ndarray) else np.stack(found)
 
     def __call__(self, X: Any) -> NDArray[Any]:
         """Return :meth:`apply`'s result."""

@@ -196,6 +196,12 @@ class GraphFilter:
     def __matmul__(self, X: Any) -> NDArray[Any]:
         return self.apply(X)
 
+    __array_ufunc__ = None  # NumPy leaves x @ H to what follows
+
+    def __rmatmul__(self, X: Any) -> NDArray[Any]:
+        """Return X f(L), rows of X being signals: (f(L)ᵀ Xᵀ)ᵀ."""
+        return np.asarray(np.conj(self.T.apply(np.conj(np.asarray(X)).T)).T)
+
     @property
     def T(self) -> GraphFilter:  # noqa: N802
         """The transposed operator: itself, but for the random walk and for times by node.
@@ -339,7 +345,7 @@ def series_of(filter: Filter, operand: Operand, tol: float) -> ChebyshevSeries:
     # On a magnetic operand entries may be negative, which a heat series rules out.
     normalized = operand.laplacian.kind in ("normalized", "random_walk")
     if isinstance(filter, Heat) and normalized and operand.absolute_norm == 1.0:
-        return heat_series(filter.s, tol, operand.longest_row)
+        return heat_series(filter.s, tol, operand.longest_row, owner="GraphFilter")
     return expand(filter, operand, tol)
 
 

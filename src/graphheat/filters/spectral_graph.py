@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,13 +19,13 @@ from graphheat.graph.adjacency import validate
 from graphheat.heat.engines import Auto, Chooser, Engine, chooser_of
 from graphheat.heat.laplacian import Isolated, Laplacian, LaplacianKind
 from graphheat.heat.operand import MappedOperand, Operand
-from graphheat.heat.products import products
+from graphheat.heat.products import products, workers
 from graphheat.heat.series import ChebyshevSeries
 
 ADVICE = "Pass symmetrize='sum', 'max', 'coupling', 'cocitation' or 'magnetic'."
 
 # Filters are applied more than once, or are several: compiled code pays from less work on.
-AUTO = Auto(signals=1e6)
+AUTO = Auto(signals=1e6, narrow=1e5)
 
 
 class SpectralGraph:
@@ -93,7 +92,7 @@ class SpectralGraph:
     @property
     def workers(self) -> int:
         """How many threads."""
-        return self.threads or os.cpu_count() or 1
+        return workers(self.threads)
 
     def products(
         self,
@@ -102,7 +101,7 @@ class SpectralGraph:
         *,
         transposed: bool = False,
         weights: NDArray[np.float64] | None = None,
-    ) -> list[NDArray[Any]]:
+    ) -> list[NDArray[Any]] | NDArray[Any]:
         """Return f(L)X for each f, or f(L)ᵀX; with ``weights``, shape (series, n), see below.
 
         Where weights w_r are given, X is multiplied by w_r before f_r if ``transposed``, and the
@@ -115,8 +114,10 @@ class SpectralGraph:
             ]
         into, out = self.roots, self.roots
         columns = self._stacked(X if into is None else self._by_roots(X, into, not transposed))
-        results = list(products(self.operand, self.chooser, columns, series, threads=self.workers))
-        results = [self._joined(each, X) for each in results]
+        found = products(self.operand, self.chooser, columns, series, threads=self.workers)
+        if out is None and columns is X:
+            return found
+        results = [self._joined(each, X) for each in found]
         if out is not None:
             results = [self._by_roots(each, out, transposed) for each in results]
         return results

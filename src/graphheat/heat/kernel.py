@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -31,7 +30,7 @@ from graphheat.heat.entry_plan import Planned, plan_matrix
 from graphheat.heat.laplacian import Isolated
 from graphheat.heat.operand import MappedOperand, Operand
 from graphheat.heat.plan import Plan
-from graphheat.heat.products import products
+from graphheat.heat.products import products, workers
 from graphheat.heat.series import HeatSeries, heat_series
 from graphheat.memory import available_memory
 from graphheat.progress import Progress
@@ -63,9 +62,10 @@ class HeatKernel:
         ``"scipy"``: float32 or float64 blocks of 32 columns. ``"numba"``: the same, vectorised and
         compiled. ``"push"``: local, for rows, and for matrices of short times on large graphs
         (signals go by ``auto``). ``"panel"``: wide rows, threads over rows, for graphs far larger
-        than a cache or on disk. ``"reference"``: dense eigendecomposition in float64, for tests
-        and small graphs. ``"auto"``: by counted work, as the table of
-        :class:`~graphheat.heat.engines.Auto` says. An engine or a chooser of your own.
+        than a cache or on disk. ``"sliced"``: eight rows of one column at a time, for a signal or
+        two. ``"reference"``: dense eigendecomposition in float64, for tests and small graphs.
+        ``"auto"``: by counted work, as the table of :class:`~graphheat.heat.engines.Auto` says. An
+        engine or a chooser of your own.
     threads
         Threads to use; default: all cores. The result does not depend on their number.
 
@@ -74,7 +74,8 @@ class HeatKernel:
     *Accuracy*: half of ``tol`` is for cutting the series (proven), half for rounding: proven for
     signals and in float64; for entries in float32 measured on probe columns of this graph, with a
     margin of two. float32 is used where it holds its half (never for tol < 1e-6 or s > 100),
-    float64 elsewhere.
+    float64 elsewhere, between whose steps a few signals may be kept in float32, as far as its
+    proven rounding holds.
     *Cost*: ``order`` sparse products per column: ``O(m·|E|)`` per signal, ``O(m·|E|·n)`` for the
     matrix; the order grows like √(s·log(1/tol)). *Deterministic*: yes, for any number of threads.
     *Isolated nodes*: see ``isolated``.
@@ -321,4 +322,4 @@ class HeatKernel:
 
     @property
     def _workers(self) -> int:
-        return self.threads or os.cpu_count() or 1
+        return workers(self.threads)

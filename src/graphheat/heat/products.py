@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,17 @@ from graphheat.heat.engines import Chooser, Request
 from graphheat.heat.operand import Operand
 from graphheat.heat.series import ChebyshevSeries
 from graphheat.heat.signals import as_columns, dense
+
+
+def workers(threads: int | None) -> int:
+    """Return how many threads: as asked for, or one per processor."""
+    return threads or _processors()
+
+
+@cache
+def _processors() -> int:
+    # Asking takes as long as several products on a small graph.
+    return os.cpu_count() or 1
 
 
 def products(
@@ -39,6 +52,11 @@ def products(
     request = Request("signals", tuple(series), columns.shape[1], partial=rows is not None)
     engine = chooser.choose(operand, request).engine
     height = operand.n if rows is None else len(rows)
+    if 0 < columns.shape[1] <= engine.width:  # nothing to join, so nothing is copied
+        block = dense(columns, dtype)
+        found: Any = engine.apply(operand, block, series, rows=rows, threads=threads)
+        found = found[0][None] if len(series) == 1 else found
+        return np.asarray(found, dtype=dtype).reshape(len(series), height, *shape[1:])
     out = np.empty((len(series), height, columns.shape[1]), dtype=dtype)
     for a in range(0, columns.shape[1], engine.width):
         strip = slice(a, min(a + engine.width, columns.shape[1]))

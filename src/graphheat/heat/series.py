@@ -49,6 +49,9 @@ class ChebyshevSeries:
         Bound on what the cut costs, in spectral norm.
     rounding
         What the arithmetic costs: proven, or measured with a margin (entries in float32).
+    stored
+        float32 where T_k may be kept in it between steps of float64 arithmetic, which ``rounding``
+        then covers; None: ``dtype``.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class ChebyshevSeries:
     dtype: np.dtype[Any]
     truncation: float = 0.0
     rounding: float = 0.0
+    stored: np.dtype[Any] | None = None
 
     @property
     def order(self) -> int:
@@ -133,15 +137,31 @@ def recurrence_rounding(
     return unit * (absolute_norm * products + a * (len(coefficients) + 1))
 
 
+def stored_rounding(coefficients: NDArray[np.float64]) -> float:
+    """Bound what keeping each T_k in float32 costs where the arithmetic is in float64.
+
+    A step rounds T_k once, to a unit, whatever the degrees; that reaches T_{k+i} through U_i(S), of
+    norm at most i + 1, so that Σ_j (k − j + 1) = k (k + 1) / 2 units are in T_k, and one of X.
+    """
+    k, sizes = np.arange(len(coefficients)), np.abs(coefficients)
+    return 2.0**-24 * float(((1 + k * (k + 1) / 2) * sizes).sum())
+
+
 def heat_series(
-    s: float, tol: float, longest_row: int, measure: Callable[[HeatSeries], float] | None = None
+    s: float,
+    tol: float,
+    longest_row: int,
+    measure: Callable[[HeatSeries], float] | None = None,
+    *,
+    owner: str = "HeatKernel",
 ) -> HeatSeries:
     """Choose order and precision so that truncation and rounding each stay within half of ``tol``.
 
     float32 serves where it keeps its half, and never below tol = 1e-6 or beyond s = 100; float64
     elsewhere. The proven bound is right for signals, where smooth ones on stars and cliques come
     near it, and far too large for the entries of real graphs: for these ``measure`` gives the
-    error of float32 on probes of this very graph, with a margin.
+    error of float32 on probes of this very graph, with a margin. ``owner`` is who is told that
+    ``tol`` is beyond float64.
     """
     if s == 0:
         return HeatSeries(np.ones(1), DOUBLE, s=0.0, tol=tol)
@@ -150,17 +170,20 @@ def heat_series(
     order = int(np.argmax(tails <= tol / 2))
     coefficients, truncation = coefficients[: order + 1], float(tails[order])
     if tol >= 1e-6 and s <= 100:
-        single = HeatSeries(coefficients, SINGLE, truncation, math.nan, s, tol)
+        single = HeatSeries(coefficients, SINGLE, truncation, math.nan, s=s, tol=tol)
         rounding = measure(single) if measure else proven_rounding(s, order, longest_row, 2.0**-24)
         if rounding <= tol / 2:
             return replace(single, rounding=rounding)
     rounding = proven_rounding(s, order, longest_row, 2.0**-53)
     if rounding > tol / 2:
         raise ParameterError(
-            f"The 'tol' parameter of HeatKernel must be at least {2 * rounding:.1e} for "
+            f"The 'tol' parameter of {owner} must be at least {2 * rounding:.1e} for "
             f"s = {s:g} on this graph, the limit of float64. Got {tol:g} instead."
         )
-    return HeatSeries(coefficients, DOUBLE, truncation, rounding, s, tol)
+    stored = rounding + stored_rounding(coefficients)
+    if tol >= 1e-6 and stored <= tol / 2:
+        return HeatSeries(coefficients, DOUBLE, truncation, stored, SINGLE, s, tol)
+    return HeatSeries(coefficients, DOUBLE, truncation, rounding, s=s, tol=tol)
 
 
 def heat_coefficients(s: float, tol: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,10 @@ def as_columns(X: Any, n: int) -> tuple[Any, tuple[int, ...]]:
     columns: Any = given.reshape(n, 1) if len(shape) == 1 else given
     if sp.issparse(X):
         columns = sp.csc_array(columns)
-    if not np.isfinite(columns.data if sp.issparse(X) else columns).all():
+    values = columns.data if sp.issparse(X) else columns
+    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    if not math.isfinite(largest):  # NaN is larger than anything here
         raise ParameterError("X must be finite; it holds NaN or infinity.")
-    largest = float(abs(columns.data if sp.issparse(X) else columns).max(initial=0))
     if largest > LARGEST:
         raise ParameterError(f"X must be within ±{LARGEST:g}; got {largest:g}. Scale it down.")
     return columns, shape

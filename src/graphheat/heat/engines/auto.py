@@ -9,11 +9,13 @@ from graphheat.heat.engines import probes
 from graphheat.heat.engines.engine import Engine, Request, is_installed
 from graphheat.heat.engines.numba.compiled import NumbaEngine
 from graphheat.heat.engines.panel.panel import PanelEngine
-from graphheat.heat.engines.push.push import EDGE, PushEngine
+from graphheat.heat.engines.push.push_engine import EDGE, PushEngine
 from graphheat.heat.engines.scipy import ScipyEngine
+from graphheat.heat.engines.sliced.sliced import SlicedEngine
 from graphheat.heat.operand import Operand
 
 SCIPY, NUMBA, PUSH, PANEL = ScipyEngine(), NumbaEngine(), PushEngine(), PanelEngine()
+SLICED = SlicedEngine()
 
 LARGE = 200_000  # nodes from which on a strip of columns leaves every cache
 LANES = 8  # columns that cost what one does: a cache line is read whole
@@ -69,7 +71,8 @@ class Auto:
     rows       the graph is on disk                                  push
     anything   numba is not installed                                scipy
     signals    only some rows of the results are wanted              scipy
-    signals    fewer than 4 columns, too few to fill a vector        scipy
+    signals    fewer than 4 columns, m · nnz · columns ≥ ``narrow``  sliced
+    signals    fewer than 4 columns, else                            scipy
     signals    m · nnz · columns ≥ ``signals``, 200,000 nodes        panel
     signals    m · nnz · columns ≥ ``signals``                       numba
     signals    else                                                  scipy
@@ -90,14 +93,15 @@ class Auto:
 
     Parameters
     ----------
-    signals, rows, matrix
+    signals, narrow, rows, matrix
         Multiply-adds from which compiled code is used. Scipy does about a billion a second. Numba
         does three to five times as many, once it is loaded (some tenths of a second in every
         process, seconds when it compiles for the first time): ``signals`` is meant for whoever
-        calls ``apply`` more than once.
+        calls ``apply`` more than once, as is ``narrow``, for fewer than 4 columns.
     """
 
     signals: float = 5e6
+    narrow: float = 5e6
     rows: float = 1e8
     matrix: float = 1e9
 
@@ -128,7 +132,9 @@ class Auto:
 
     def _for_signals(self, n: int, columns: int, column: int) -> Choice:
         if columns < 4:
-            return Choice(SCIPY, "too few columns to fill a vector")
+            if column * columns >= self.narrow:
+                return Choice(SLICED, "too few columns to fill a vector: rows do")
+            return Choice(SCIPY, "little work")
         if column * columns < self.signals:
             return Choice(SCIPY, "little work")
         if n >= LARGE:
@@ -159,4 +165,4 @@ AUTO = Auto()
 
 # For what is computed once in a process: there compiled code must pay for its loading at once. The
 # recipes use it, so that the last bit of their results stays what it is.
-ONE_OFF = Auto(signals=1e9)
+ONE_OFF = Auto(signals=1e9, narrow=1e9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -140,7 +141,13 @@ class Engine(Protocol):
 
 def is_installed(engine: Engine) -> bool:
     """Return whether what the engine imports is there, without importing it."""
-    return all(find_spec(module) is not None for module in engine.requires)
+    return _are_installed(engine.requires)
+
+
+@lru_cache(maxsize=64)
+def _are_installed(modules: tuple[str, ...]) -> bool:
+    # Kept: looking for a module takes as long as a product on a small graph.
+    return all(find_spec(module) is not None for module in modules)
 
 
 def check_installed(engine: Engine) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphheat.checks import check_choice
-from graphheat.heat.engines.auto import AUTO, NUMBA, PANEL, PUSH, SCIPY, Asked, Chooser
+from graphheat.heat.engines.auto import AUTO, NUMBA, PANEL, PUSH, SCIPY, SLICED, Asked, Chooser
 from graphheat.heat.engines.engine import Engine, check_installed
 from graphheat.heat.engines.reference import ReferenceEngine
 
@@ -19,6 +19,7 @@ register(SCIPY)
 register(NUMBA)
 register(PUSH)
 register(PANEL)
+register(SLICED)
 register(ReferenceEngine())
 
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from graphheat.heat.engines.numba.intrinsic import (
     add_narrow,
     add_wide,
-    compiled,
     kept_narrow,
     kept_wide,
     lowest,
@@ -25,6 +24,7 @@ from graphheat.heat.engines.numba.intrinsic import (
     step_narrow,
     step_wide,
 )
+from graphheat.heat.engines.numba.vector_rows import compiled
 
 
 class Csr(NamedTuple):

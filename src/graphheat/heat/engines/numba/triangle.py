@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphheat.heat.engines.numba.intrinsic import compiled, lowest
+from graphheat.heat.engines.numba.intrinsic import lowest
 from graphheat.heat.engines.numba.loops import Kept
+from graphheat.heat.engines.numba.vector_rows import compiled
 
 
 class Columns(NamedTuple):

@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from graphheat.heat.engines.numba.intrinsic import (
-    add_half,
-    add_narrow,
-    add_wide,
-    add_widest,
-    compiled,
+from graphheat.heat.engines.numba.intrinsic import add_half, add_narrow, add_wide, add_widest
+from graphheat.heat.engines.numba.vector_rows import compiled
+from graphheat.heat.engines.panel.links import Arrays
+from graphheat.heat.engines.panel.row_walks import (
     finish_half,
     finish_narrow,
     scatter_half,
@@ -21,7 +19,6 @@ from graphheat.heat.engines.numba.intrinsic import (
     walk_wide,
     walk_widest,
 )
-from graphheat.heat.engines.panel.links import Arrays
 
 RADIX = 12  # bits that a pass of the sorting looks at
 
