@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import graphheat
-from graphheat import datasets
+from graphheat import datasets, recipes
 from graphheat.errors import GraphError, UnsupportedError
 from graphheat.features import Scaling
 
@@ -25,20 +25,23 @@ def in_onnxruntime(path, features):
     return session, session.run(["probabilities"], given)[0]
 
 
-@pytest.mark.parametrize(
-    ("recipe", "settings"),
-    [
-        ("paper", {"max_epochs": 20}),
-        ("authors", {"max_epochs": 20}),
-        ("paper", {"max_epochs": 20, "eps": None, "K": 3}),
-        ("linear", {}),
-        ("linear", {"s": 3.0, "self_weight": 0.2, "scaling": "tfidf"}),
-        ("linear", {"s": 0.0, "scaling": "standard"}),
-        ("spreading", {}),
-        ("ensemble", {"max_epochs": 8}),
-        ("auto", {}),
-    ],
-)
+KINDS = [
+    ("paper", {"max_epochs": 20}),
+    ("authors", {"max_epochs": 20}),
+    ("paper", {"max_epochs": 20, "eps": None, "K": 3}),
+    ("consistent", {"max_epochs": 8}),
+    ("normalized", {"max_epochs": 8}),
+    ("linear", {}),
+    ("linear", {"s": 3.0, "self_weight": 0.2, "scaling": "tfidf"}),
+    ("linear", {"s": 0.0, "scaling": "standard"}),
+    ("linear", {"s": 2.0, "scaling": "l1"}),
+    ("spreading", {}),
+    ("ensemble", {"max_epochs": 8}),
+    ("auto", {}),
+]
+
+
+@pytest.mark.parametrize(("recipe", "settings"), KINDS)
 def test_probabilities_are_the_runs(recipe, settings, tmp_path):
     fitted = graph()
     run = graphheat.fit(fitted, recipe, seed=0, **settings)
@@ -48,6 +51,21 @@ def test_probabilities_are_the_runs(recipe, settings, tmp_path):
     facts = session.get_modelmeta().custom_metadata_map
     assert json.loads(facts["nodes"]) == list(run.nodes)
     assert json.loads(facts["classes"]) == list(run.classes)
+
+
+def test_every_recipe_of_heat_is_among_them():
+    own = recipes.names()[: recipes.names().index("mlp")]  # the paper's baselines follow
+    assert {recipe for recipe, _ in KINDS} == set(own)
+
+
+@pytest.mark.parametrize("recipe", ["spreading", "auto"])
+def test_without_features_nothing_is_asked_for(recipe, tmp_path):
+    fitted = graph(features=0)
+    run = graphheat.fit(fitted, recipe, seed=0)
+    run.to_onnx(tmp_path / "run.onnx", fitted)
+    session, found = in_onnxruntime(tmp_path / "run.onnx", None)
+    assert not session.get_inputs()
+    assert np.abs(found - run.probabilities).max() < 1e-5
 
 
 def test_other_features_of_the_same_nodes_are_labelled_as_here(tmp_path):
