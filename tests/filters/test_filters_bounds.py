@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.polynomial.chebyshev import chebval
 
-from graphheat import filters
+from graphheat import GraphFilter, filters
 from graphheat.errors import ParameterError
 from graphheat.filters.discs import Discs
 from graphheat.filters.ellipse import modulus
@@ -107,6 +107,15 @@ def test_series_are_as_near_as_they_say(s, nu, width, tol, which):
     mu = np.cos(np.linspace(0, np.pi, 3001))
     error = np.abs(chebval(mu, series.coefficients) - f(1 - mu)).max()
     assert error <= series.truncation + 1e-13 * (1 + series.order)
+
+
+def test_a_steep_filter_on_a_long_interval_is_proven():
+    # Between the ellipses that hold a pole and those that are too flat to be covered.
+    A = 90 * (np.ones((3, 3)) - np.eye(3))
+    for f in (filters.low_pass(2.31567, 0.0955734), filters.low_pass(1.48719, 0.0530439)):
+        H = GraphFilter(A, f, laplacian="combinatorial", tol=5e-8)
+        assert H.lmax > 250
+        assert H.bound == "proven"
 
 
 def test_the_order_is_hardly_more_than_needed():

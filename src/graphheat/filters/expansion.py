@@ -33,6 +33,7 @@ from graphheat.heat.series import (
 
 LARGEST = 1 << 16  # degree of an interpolant
 START, LEAST = 0.05, 1e-4  # ρ − 1 from which a proof is tried, and the least that is
+CLOSER = 1.6  # by which it is lowered: ellipses with a pole and those too flat lie close together
 FINER = 8  # points per point of an interpolant where its error is measured
 MARGIN = 2.0  # on what is measured
 ZERO = Filter(lambda x: 0.0, "0")
@@ -172,7 +173,7 @@ def _proven_degree(filter: Filter, lmax: float, tol: float) -> tuple[int | None,
 
     gap, best = START, near(START)
     while best[0] is None and gap > LEAST:
-        gap /= 4
+        gap /= CLOSER
         best = near(gap)
     while best[0] is not None and gap < 100:
         gap *= 2
