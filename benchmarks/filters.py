@@ -1,37 +1,50 @@
 """Graph filters beside PyGSP, SciPy and scikit-network: the public calls, errors beside times.
 
-    python benchmarks/filters.py [--rounds 5] [--graphs cora,pubmed,youtube] [--columns 16]
+    python benchmarks/filters.py [--rounds 5] [--graphs cora,pubmed,youtube] [--columns 1,16]
+        [--filters heat,pagerank,wavelets]
 
 Heat, personalised PageRank and a bank of five Mexican hat wavelets with their low pass, all on the
 normalised Laplacian (λ_max = 2, isolated nodes as PyGSP has them). Ours is ``GraphFilter(graph,
-filter)`` and ``FilterBank(graph, bank)`` with their defaults, set up before; PyGSP's order is the
-largest whose measured error is not below ours (so that ours is equal or better), and its default
-30 with our ``tol`` set to its error. SciPy: expm_multiply; conjugate gradients for PageRank, to our
-error. scikit-network: PageRank by its default solver, one node at a time, to its own accuracy.
-Needs pip install pygsp scikit-network, and com-youtube.npz in GRAPHHEAT_DATA.
+filter)`` and ``FilterBank(graph, bank)`` with their defaults, set up before, as are the matrices of
+the others. A peer with a setting for its accuracy gets the cheapest one that is not worse than
+needed: the finest whose measured error is not below ours (so that ours is equal or better), or its
+coarsest where even that is. PyGSP: the order; funm_multiply_krylov: the size of its one basis;
+conjugate gradients: rtol.
+Two have none: PyGSP's default order 30 and expm_multiply stand beside ours with ``tol`` lowered
+until our error is theirs, or to float64's proven limit. scikit-network: PageRank by its default
+solver, one node at a time, ten steps, errors as sums over a distribution. Errors are
+‖computed − exact‖₂ / ‖x‖₂, the largest over columns and filters; exact is PyGSP's series at twice
+the order. Times are processor seconds of all threads together, the least of the rounds: where ours
+uses two threads, its wall time is less. Rows of a graph and a number of columns replace those of an
+earlier run. Needs pip install pygsp scikit-network, and com-youtube.npz in GRAPHHEAT_DATA.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pygsp
 import scipy.sparse as sp
-from interleave import best_of, report
+from interleave import RESULTS, best_of, report
 from numpy.typing import NDArray
 from scale import DATA
-from scipy.sparse.linalg import cg, expm_multiply
+from scipy.linalg import expm
+from scipy.sparse.linalg import cg, expm_multiply, funm_multiply_krylov
 from sknetwork.ranking import PageRank
 
 from graphheat import FilterBank, GraphFilter, datasets, filters, read_npz
 from graphheat.errors import ParameterError
 
 S, ALPHA = 3.5, 0.15
+RTOLS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+FILE = RESULTS / "filters.json"
 
 
 def adjacency_of(name: str) -> sp.csr_array:
@@ -40,24 +53,64 @@ def adjacency_of(name: str) -> sp.csr_array:
     return datasets.load(name).adjacency
 
 
-def largest_error(Y: Any, exact: NDArray[Any], X: NDArray[Any]) -> float:
-    Y = np.asarray(Y).reshape(exact.shape)
-    return float((np.linalg.norm(Y - exact, axis=-2) / np.linalg.norm(X, axis=0)).max())
+class Case:
+    """One filter on one graph with its signals, the exact result, and what is timed."""
+
+    def __init__(self, exact: NDArray[Any], X: NDArray[Any]) -> None:
+        self.exact, self.X = exact, X
+        self.ways: dict[str, Callable[[], Any]] = {}
+        self.errors: dict[str, float] = {}
+        self.beside: dict[str, str] = {}
+
+    def error(self, Y: Any) -> float:
+        """Return the largest ‖Y − exact‖₂ / ‖x‖₂."""
+        Y = np.asarray(Y).reshape(self.exact.shape)
+        return float(
+            (np.linalg.norm(Y - self.exact, axis=-2) / np.linalg.norm(self.X, axis=0)).max()
+        )
+
+    def add(self, name: str, way: Callable[[], Any], beside: str | None = None) -> float:
+        """Add a way, beside one of ours, and return its error."""
+        self.ways[name], self.errors[name] = way, self.error(way())
+        if beside is not None:
+            self.beside[name] = beside
+        return self.errors[name]
+
+    def tuned(
+        self, name: str, way: Callable[[Any], Any], finer: Sequence[Any], beside: str
+    ) -> None:
+        """Add a way with the finest setting whose error is not below ours, or the coarsest."""
+        low, high = 0, len(finer)  # by halves: errors fall with finer settings
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.error(way(finer[middle])) < self.errors[beside]:
+                high = middle
+            else:
+                low = middle
+        self.add(f"{name} {finer[low]}", partial(way, finer[low]), beside)
+
+    def as_near(self, name: str, peer: str, make: Callable[[float], Any]) -> None:
+        """Add ours with ``tol`` lowered until its error is the peer's, or as far as is proven."""
+        tol = min(0.5, 4 * max(self.errors[peer], 1e-15))
+        ours = None
+        while ours is None or self.error(ours @ self.X) > self.errors[peer]:
+            try:
+                ours, tol = make(tol), tol / 4
+            except ParameterError:  # beyond float64's proven limit
+                if ours is not None:
+                    break
+                tol *= 4
+        self.add(name, partial(ours.apply, self.X))
+        self.beside[peer] = name
 
 
-def peer_order(
-    apply: Callable[[int], Any], ours: float, exact: NDArray[Any], X: NDArray[Any], start: int
-) -> int:
-    """Return the largest order at which PyGSP's error is not below ours."""
-    order = start
-    while order > 2 and largest_error(apply(order), exact, X) < ours:
-        order -= 1
-    return order
+def by_columns(solve: Callable[[NDArray[Any]], NDArray[Any]], X: NDArray[Any]) -> NDArray[Any]:
+    return np.column_stack([solve(x) for x in X.T])
 
 
-def rows_for(name: str, columns: int, rounds: int) -> list[dict[str, Any]]:
+def rows_for(name: str, columns: int, rounds: int, wanted: list[str]) -> list[dict[str, Any]]:
     A = adjacency_of(name)
-    n = A.shape[0]
+    n, large = A.shape[0], A.shape[0] > 10**5
     X = np.random.default_rng(0).standard_normal((n, columns))
     theirs = pygsp.graphs.Graph(sp.csr_matrix(A.copy()), lap_type="normalized")
     theirs._lmax = 2.0  # an estimate would differ from the normalised Laplacian's 2
@@ -68,8 +121,9 @@ def rows_for(name: str, columns: int, rounds: int) -> list[dict[str, Any]]:
         "wavelets": (filters.mexican_hat(5), []),
     }
     rows = []
-    for case, (f, kernels) in cases.items():
-        make: Any = FilterBank if case == "wavelets" else GraphFilter
+    for filter_name in wanted:
+        f, kernels = cases[filter_name]
+        make: Any = FilterBank if filter_name == "wavelets" else GraphFilter
         ours = make(A, f, isolated="keep")
         kernels = kernels or [each.function for each in ours.filters]
         peer = pygsp.filters.Filter(theirs, kernels)
@@ -78,40 +132,41 @@ def rows_for(name: str, columns: int, rounds: int) -> list[dict[str, Any]]:
             found = peer.filter(X, order=order).reshape(n, columns, -1)
             return np.moveaxis(found, 2, 0) if found.shape[2] > 1 else found[:, :, 0]
 
-        exact = by_pygsp(2 * ours.order + 20)  # float64, and far beyond what any of them needs
-        error = largest_error(ours @ X, exact, X)
-        order = peer_order(by_pygsp, error, exact, X, ours.order + 2)
-        default = largest_error(by_pygsp(30), exact, X)
-        tol = min(0.5, max(1e-10, 2 * default))
-        as_near = make(A, f, isolated="keep", tol=tol)
-        while largest_error(as_near @ X, exact, X) > default:
-            try:
-                as_near = make(A, f, isolated="keep", tol=as_near.tol / 2)
-            except ParameterError:  # float64's proven limit; the errors stand beside each other
-                break
-        ways: dict[str, Callable[[], Any]] = {
-            "graphheat": partial(ours.apply, X),
-            "PyGSP": partial(by_pygsp, order),
-            "graphheat, as near as PyGSP 30": partial(as_near.apply, X),
-            "PyGSP 30": partial(by_pygsp, 30),
-        }
-        errors = {
-            "PyGSP": largest_error(by_pygsp(order), exact, X),
-            "PyGSP 30": default,
-            "graphheat, as near as PyGSP 30": largest_error(as_near @ X, exact, X),
-        }
-        if case == "heat":
+        def to(tol: float, make: Any = make, f: Any = f) -> Any:
+            return make(A, f, isolated="keep", tol=tol)
+
+        # float64, and far beyond what any of them needs
+        case = Case(by_pygsp(round((1.3 if large else 2) * ours.order) + 20), X)
+        case.add("graphheat", partial(ours.apply, X))
+        orders: Sequence[int] = range(2 * ours.order // 3, ours.order + 3)
+        if large and filter_name == "wavelets":  # minutes each
+            orders = [round(share * ours.order) for share in (0.85, 0.9, 0.95, 1.0)]
+        case.tuned("PyGSP, order", by_pygsp, orders, "graphheat")
+        if not large:
+            case.add("PyGSP, default order 30", partial(by_pygsp, 30))
+            case.as_near("graphheat as near", "PyGSP, default order 30", to)
+        if filter_name == "heat":
             M = sp.csr_matrix(-S * L)
-            ways["expm_multiply"] = partial(expm_multiply, M, X)
-            errors["expm_multiply"] = largest_error(expm_multiply(M, X), exact, X)
-        if case == "pagerank":
+            case.add("expm_multiply", partial(expm_multiply, M, X))
+            case.as_near("graphheat as near as expm_multiply", "expm_multiply", to)
+
+            def krylov(size: int, M: Any = M) -> Any:
+                return by_columns(
+                    lambda x: funm_multiply_krylov(
+                        expm, M, x, assume_a="her", restart_every_m=size, max_restarts=1
+                    ),
+                    X,
+                )
+
+            sizes = range(ours.order - 4, ours.order + 6)
+            case.tuned("funm_multiply_krylov, size", krylov, sizes, "graphheat")
+        if filter_name == "pagerank":
             system = sp.csr_array(sp.eye_array(n) + (1 - ALPHA) / ALPHA * L)
 
-            def solve(system: Any = system, rtol: float = error) -> Any:
-                return np.column_stack([cg(system, x, rtol=rtol)[0] for x in X.T])
+            def solved(rtol: float, system: Any = system) -> Any:
+                return by_columns(lambda x: cg(system, x, rtol=rtol)[0], X)
 
-            ways["conjugate gradients"] = solve
-            errors["conjugate gradients"] = largest_error(solve(), exact, X)
+            case.tuned("conjugate gradients, rtol", solved, RTOLS, "graphheat")
             walk = GraphFilter(A, f, laplacian="random_walk", isolated="keep")
             units = np.eye(n, columns)
             plain = sp.csr_matrix(A.astype(float))
@@ -122,35 +177,29 @@ def rows_for(name: str, columns: int, rounds: int) -> list[dict[str, Any]]:
                     [model.fit_predict(plain, weights={k: 1}) for k in range(columns)]
                 )
 
-            ways["graphheat, distributions"] = partial(walk.T.apply, units)
-            ways["scikit-network"] = by_network
             sure = GraphFilter(A, f, laplacian="random_walk", isolated="keep", tol=1e-8).T @ units
-            errors["scikit-network"] = float(np.abs(by_network() - sure).sum(axis=0).max())
-            errors["graphheat, distributions"] = float(
-                np.abs(walk.T @ units - sure).sum(axis=0).max()
-            )
-        best = best_of(ways, rounds, patience=15)
-        beside = {
-            "PyGSP": "graphheat",
-            "PyGSP 30": "graphheat, as near as PyGSP 30",
-            "expm_multiply": "graphheat",
-            "conjugate gradients": "graphheat",
-            "scikit-network": "graphheat, distributions",
-        }
-        for way, us in beside.items():
-            if way in best:
-                rows.append(
-                    {
-                        "graph": name,
-                        "filter": case,
-                        "columns": columns,
-                        "peer": f"{way}, order {order}" if way == "PyGSP" else way,
-                        "peer / ours": best[way] / best[us],
-                        "ours ms": 1e3 * best[us],
-                        "our error": errors.get(us, error),
-                        "its error": errors[way],
-                    }
-                )
+            for way, call in (
+                ("graphheat, distributions", partial(walk.T.apply, units)),
+                ("scikit-network", by_network),
+            ):
+                case.ways[way] = call
+                case.errors[way] = float(np.abs(call() - sure).sum(axis=0).max())
+            case.beside["scikit-network"] = "graphheat, distributions"
+        best = best_of(case.ways, rounds, 15 if large else 3, time.process_time)
+        rows += [
+            {
+                "graph": name,
+                "signals": columns,
+                "filter": filter_name,
+                "peer": way,
+                "peer / ours": best[way] / best[us],
+                "ours ms": 1e3 * best[us],
+                "our error": case.errors[us],
+                "its error": case.errors[way],
+                "ours": us.removeprefix("graphheat").strip(", ") or "default",
+            }
+            for way, us in case.beside.items()
+        ]
     return rows
 
 
@@ -158,14 +207,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--graphs", default="cora,pubmed,youtube")
-    parser.add_argument("--columns", default="16")
+    parser.add_argument("--columns", default="1,16")
+    parser.add_argument("--filters", default="heat,pagerank,wavelets")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows = []
     for name in arguments.graphs.split(","):
         for columns in arguments.columns.split(","):
-            rows += rows_for(name, int(columns), arguments.rounds)
-    report("filters", rows, whole=arguments.graphs == parser.get_default("graphs"), s=S)
+            wanted = arguments.filters.split(",")
+            rows = rows_for(name, int(columns), arguments.rounds, wanted)
+            stored = json.loads(FILE.read_text())["rows"] if FILE.exists() else []
+            stored = [
+                row for row in stored
+                if (row["graph"], row["signals"]) != (name, int(columns))
+                or row["filter"] not in wanted
+            ]  # fmt: skip
+            stored = sorted([*stored, *rows], key=lambda r: (r["graph"], r["signals"], r["filter"]))
+            report("filters", stored, s=S, clock="processor seconds of all threads")
 
 
 if __name__ == "__main__":
