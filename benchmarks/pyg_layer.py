@@ -131,7 +131,10 @@ def speed(data: Any, sizes: tuple[int, int], threads: int, rounds: int) -> list[
     for name, layer in (("HeatConv", heat), ("GCNConv", GCNConv)):
         eager, other = GCN(layer, *sizes), GCN(layer, *sizes)
         fast = torch.compile(other, fullgraph=True)
-        calls = [("eager", eager, eager), ("compiled", other, fast)]
+        calls: list[tuple[str, nn.Module, Any]] = [
+            ("eager", eager, eager),
+            ("compiled", other, fast),
+        ]
         if name == "HeatConv":
             third = GCN(layer, *sizes)
             calls.append(("compiled, torch's random numbers", third, torch.compile(third)))

@@ -5,6 +5,7 @@ The operation works on flat C-contiguous arrays and trusts its offsets.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -15,30 +16,36 @@ from graphheat.heat.engines.numba.vector_rows import INT32, INT64, VectorRows, c
 from graphheat.heat.engines.sliced.slices import LANES
 
 
-@intrinsic
-def gather(
-    typing: Any,
-    first: Any,
-    last: Any,
-    columns: Any,
-    weights: Any,
-    source: Any,
-    sums: Any,
-    at: Any,
-) -> Any:
+def _gather() -> Callable[..., None]:
     """Make ``gather(first, last, columns, weights, source, sums, at)``.
 
     sums[at + r] ← Σ_e weights[e] · source[columns[e]] over the entries e = first + r,
     first + r + 8, … < last of each row r = 0 … 7, in that order. Without weights (an empty
     array) all are 1. ``source`` may be of less precision than ``sums``, in which all is added up.
     """
-    signature = types.void(types.int64, types.int64, columns, weights, source, sums, types.int64)
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _emit(context, builder, signature.args, arguments)
-        return context.get_dummy_value()
+    @intrinsic
+    def gather(
+        typing: Any,
+        first: Any,
+        last: Any,
+        columns: Any,
+        weights: Any,
+        source: Any,
+        sums: Any,
+        at: Any,
+    ) -> Any:
+        signature = types.void(
+            types.int64, types.int64, columns, weights, source, sums, types.int64
+        )
 
-    return signature, emit
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            _emit(context, builder, signature.args, arguments)
+            return context.get_dummy_value()
+
+        return signature, emit
+
+    return gather
 
 
 def _emit(context: Any, builder: Any, kinds: Any, arguments: Any) -> None:
@@ -91,3 +98,6 @@ def _emit(context: Any, builder: Any, kinds: Any, arguments: Any) -> None:
         with otherwise, cgutils.for_range_slice(builder, first, last, step, INT64) as (entry, _):
             builder.store(builder.fadd(builder.load(total), there(entry)), total)
     wide.store(builder.load(total), wide.pointer(kinds[5], sums), at, 0)
+
+
+gather = _gather()

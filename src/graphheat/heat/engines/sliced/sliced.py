@@ -104,12 +104,11 @@ def _run(
     if threads == 1 or len(arrays.columns) < THREADED:
         loops.run(order, arrays, T, coefficients, totals)
         return
-    bounds = slices.bounds(4 * threads)
     with ThreadPoolExecutor(threads) as pool:
         for k in range(1, order + 1):
-            steps = (
-                pool.submit(loops.advance, *rows, k, k == order, arrays, T, coefficients, totals)
-                for rows in bounds
-            )
-            for step in list(steps):
-                step.result()
+
+            def step(rows: tuple[int, int], k: int = k) -> None:
+                loops.advance(rows[0], rows[1], k, k == order, arrays, T, coefficients, totals)
+
+            for _ in pool.map(step, slices.bounds(4 * threads)):
+                pass
