@@ -345,7 +345,10 @@ NOWHERE_CODE = """
 import sys
 from numba.core import caching
 from graphheat.jit import compiled
-caching.CacheImpl._locator_classes = [caching.UserProvidedCacheLocator]
+names = "UserProvidedCacheLocator", "_UserProvidedCacheLocator"  # of numba before 0.62
+locator = next(getattr(caching, name) for name in names if hasattr(caching, name))
+locators = getattr(caching, "CacheImpl", None) or caching._CacheImpl
+locators._locator_classes = [locator]
 sys.path.insert(0, sys.argv[1])
 import doubling
 print(compiled(doubling.double)(21))
