@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -251,7 +252,8 @@ def _disk_graphs(folder):
 
 def _written(path, out):
     """Write the labels of a run on a graph on disk."""
-    load_run(path).write_predictions(out)
+    run: Any = load_run(path)
+    run.write_predictions(out)
 
 
 def _used_disk(path):

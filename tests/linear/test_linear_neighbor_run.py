@@ -1,5 +1,7 @@
 """Linear models of who a node's neighbours are."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from safetensors import safe_open
@@ -40,7 +42,7 @@ def test_neighbours_who_are_unlike_are_learned_from():
 
 def test_a_run_survives_its_file(tmp_path):
     RUN.save(tmp_path / "run.safetensors")
-    back = load_run(tmp_path / "run.safetensors")
+    back: Any = load_run(tmp_path / "run.safetensors")
     assert all(isinstance(part, NeighborRun) for part in back.parts)
     assert np.array_equal(back.predict(GRAPH).probabilities, RUN.probabilities)
 
