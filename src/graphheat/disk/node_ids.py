@@ -137,8 +137,14 @@ class NodeIds(Sequence[Any]):
         first, last = (self[int(self._order[k])] for k in (0, -1))
         raise NodeNotFoundError(
             f"{self._name} has no node {shown(repr(node))}; its {len(self):,} ids run from "
-            f"{shown(first)} to {shown(last)}."
+            f"{_plain(first)} to {_plain(last)}."
         )
 
     def _key(self, position: int) -> Any:
         return self._bytes(position) if self._numbers is None else int(self._numbers[position])
+
+
+def _plain(node: Any) -> str:
+    """Return an id for a message: on one line, a long one cut."""
+    text = str(node)
+    return shown(text if text.isprintable() else repr(text))

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from graphheat.checks import shown
 from graphheat.errors import FileFormatError, GraphError, GraphHeatError
 from graphheat.features import FeatureSchema
 from graphheat.graph import Graph
@@ -129,7 +130,8 @@ def _parts(arrays: Members, path: Path, duplicates: Duplicates) -> dict[str, Any
         schema = str(arrays["schema"])
         if schema != SCHEMA:
             raise FileFormatError(
-                f"{path} is of schema {schema!r}; this version reads {SCHEMA!r}. Update graphheat."
+                f"{path} is of schema {shown(schema)!r}; this version reads {SCHEMA!r}. "
+                "Update graphheat."
             )
         if arrays.others:
             raise ValueError(f"it holds {named(arrays.others, 1)}, which is no part of a graph")

@@ -152,11 +152,13 @@ class Journal:
             self._check(fingerprint, nodes, name)
             self._file.execute("PRAGMA journal_mode = WAL")
             self._file.execute("PRAGMA synchronous = FULL")
-        except (sqlite3.DatabaseError, GraphHeatError) as error:
+        except (sqlite3.DatabaseError, GraphHeatError, UnicodeDecodeError) as error:
             self._file.close()
+            if isinstance(error, sqlite3.DatabaseError):
+                raise self._failure(error) from error
             if isinstance(error, GraphHeatError):
                 raise
-            raise self._failure(error) from error
+            raise FileFormatError(f"{self.path} is damaged: {reason_of(error)}.") from error
 
     def _begin(self, fingerprint: str, nodes: int, name: str) -> None:
         """Write mark, tables and graph, all or nothing."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load, save_file
+from safetensors.numpy import load, save
 
 from graphheat.checks import shown
 from graphheat.errors import CheckpointError, MissingPathError, WriteError
@@ -33,10 +33,12 @@ def write(
     text = json.dumps({"schema": SCHEMA, **header}, sort_keys=True)
     whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     with replacing(path) as aside:
+        # Not save_file: that writes to a file of its own first, which a kill leaves behind.
         try:
-            save_file(whole, aside, {"graphheat": text})
-        except SafetensorError as error:  # a full disk, a quota
+            data = save(whole, {"graphheat": text})
+        except SafetensorError as error:
             raise WriteError(f"{path} cannot be written: {reason_of(error)}.") from error
+        aside.write_bytes(data)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Header, Arrays]:
