@@ -134,12 +134,12 @@ ABOUT = {
     "on a busy machine. The host graph of Common Crawl (335.3 million hosts, 2.7 "
     "billion edges) needs more memory per machine than 24 GB.",
     "interruptions": "**Commands that were cut short**, by SIGKILL at a random moment or by a "
-    "disk (tmpfs of 8 MB) with room for a random number of bytes. *wrong* would be a file that is "
+    "disk (tmpfs of 12 MB) with room for a random number of bytes. *wrong* would be a file that is "
     "neither old nor new, or anything that differs from an undisturbed run or is left over once "
     "the command has been run again (`fit` with `--resume`). *done before*: the command had ended, "
-    "or found room enough. Wrong endings are of the code before it was mended: an `ingest` that "
-    "could not go on, and exit codes of `ingest` and `sweep` on a full disk. After that, those two "
-    "found a full disk three times each with nothing wrong; the whole was not run again.",
+    "or found room enough. The two wrong endings, of `fit disk` and `label`, are a temporary file "
+    "that safetensors made beside the checkpoint and a kill left behind; checkpoints are written "
+    "without one since.",
     "hostile_cases": "**What an attacker, a careless user and an odd machine tried**: refused "
     "(exit 2, one sentence, nothing written), failed (exit 1, one sentence) or done; "
     "*otherwise* would be anything else.",
