@@ -188,7 +188,7 @@ def test_a_duplicate_edge_can_be_settled(folder):
 
 def test_without_features_the_default_is_answered_and_a_network_refuses(folder):
     (folder / "n.csv").write_text("id,label\na,t\nb,u\nc,t\nd,u\n")
-    assert "labels are spread by heat alone" in call(*FIT).stderr
+    assert "look at who a node's neighbours are" in call(*FIT).stderr
     for recipe in ("consistent", "linear"):
         words = refused("fit", "e.csv", "--nodes", "n.csv", "--recipe", recipe, "--out", "run")
         assert "HeatLabelSpreading" in words

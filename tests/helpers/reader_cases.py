@@ -8,12 +8,17 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from graphheat.graph import Graph
 from graphheat.io import write_csv, write_mtx, write_npz
+
+# Before its third version pandas rounds floats unless told otherwise; since then it warns if told.
+OLD_PANDAS = int(pd.__version__.split(".")[0]) < 3
+EXACTLY: dict[str, Any] = {"float_precision": "round_trip"} if OLD_PANDAS else {}
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ def typed(save):
         ends = dict.fromkeys(["source", "target"], str) if strings else {}
         frame = pd.read_csv(
             edges, dtype=ends, keep_default_na=False, na_values={"weight": [""]},
-            float_precision="round_trip",  # not every pandas reads floats exactly otherwise
+            **EXACTLY,
         )  # fmt: skip
         edges.unlink()
         save(frame, path)
