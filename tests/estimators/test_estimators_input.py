@@ -157,7 +157,7 @@ def test_features_are_needed_by_networks_and_not_by_the_default():
     with pytest.raises(GraphError, match="Use HeatLabelSpreading"):
         model(recipe="consistent").fit(None, Y, adjacency=A)
     spread = model().fit(None, Y, adjacency=A, labelled=LABELLED)
-    assert [part.recipe for part in spread.run_.parts] == ["spreading"]
+    assert [part.recipe for part in spread.run_.parts] == ["spreading", "neighbors"]
     assert spread.score(None, Y) > 0.6
     with pytest.raises(GraphError, match="features X or an adjacency; got neither"):
         model().fit(None, Y)

@@ -16,7 +16,7 @@ import pandas as pd
 from graphheat.graph import Graph
 from graphheat.io import write_csv, write_mtx, write_npz
 
-# Before its third version pandas rounds floats unless told otherwise; since then it warns if told.
+# Before its third version pandas rounds floats unless asked not to; since then it warns if asked.
 OLD_PANDAS = int(pd.__version__.split(".")[0]) < 3
 EXACTLY: dict[str, Any] = {"float_precision": "round_trip"} if OLD_PANDAS else {}
 

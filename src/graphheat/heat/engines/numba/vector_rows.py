@@ -1,4 +1,4 @@
-"""Rows of a block as vectors in registers: how LLVM is told, and how its loops are kept.
+"""Rows of a block as vectors in registers: how LLVM is instructed, and how its loops are kept.
 
 Why LLVM by hand: a loop over the 16 or 32 columns of a row has a constant length, so LLVM unrolls
 it into scalars before it looks for vectors, and 4–5 times the speed is lost. Here each row is one
