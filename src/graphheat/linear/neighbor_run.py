@@ -79,7 +79,7 @@ def with_neighbors(graph: Graph, columns: NDArray[np.int64] | None = None) -> Gr
     Examples
     --------
     >>> import graphheat
-    >>> graph = graphheat.datasets.block_model(20, 2, features=0, seed=0)
+    >>> graph = graphheat.datasets.block_model(20, 2, features=0, labels_per_class=3, seed=0)
     >>> with_neighbors(graph, np.array([3, 4])).features.shape
     (20, 2)
     """
