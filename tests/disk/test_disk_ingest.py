@@ -29,6 +29,7 @@ from graphheat.errors import (
     ParameterError,
 )
 from graphheat.io.file_lock import locked
+from graphheat.linear import labelling
 
 
 def same(disk, memory):
@@ -219,6 +220,23 @@ def test_a_full_disk_is_told_and_what_was_done_is_kept(tables, tmp_path, monkeyp
     monkeypatch.undo()
     monkeypatch.setattr(ingestion._Ingestion, "_nodes", full)  # done already
     same(ingest(tables.edges, tmp_path / "g.graph", nodes=tables.nodes), memory_graph)
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="needs posix_fallocate")
+def test_mapped_files_find_a_full_disk_before_they_are_written(tables, tmp_path, monkeypatch):
+    def full(descriptor, offset, size):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(OutputError, match="is full. What was finished is kept"):
+        ingest(tables.edges, tmp_path / "g.graph", nodes=tables.nodes)
+    monkeypatch.undo()
+    graph = ingest(tables.edges, tmp_path / "g.graph", nodes=tables.nodes)
+    graph.verify()
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(OutputError, match="it takes 0.00 GB. Free some room"):
+        labelling.new_probabilities(graph, tmp_path, "p.npy")
+    assert not (tmp_path / "p.npy").exists()
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")

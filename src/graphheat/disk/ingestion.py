@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphheat.checks import check_choice, check_count
-from graphheat.disk import edge_stream, locality, node_stream
-from graphheat.disk.array_folder import HEADER, new_array, write_header
+from graphheat.disk import edge_stream, id_index, node_stream, row_files
+from graphheat.disk.array_folder import HEADER, write_header
 from graphheat.disk.disk_graph import DiskGraph
 from graphheat.disk.duck_tables import DuckTables, memory_bytes, paths_of
 from graphheat.disk.edge_buckets import DifferentWeightsError, EdgeBuckets
@@ -40,7 +40,6 @@ NodeOrder = Literal["auto", "near", "given"]
 
 GROUP_BYTES = 2 << 30  # of edge files that are joined at once: a kill loses at most one group
 SHARE = 0.5  # of the memory that DuckDB may use; the rest is for arrays
-COPY = 1 << 24  # entries that are copied at a time
 MOST_NODES = 2**31 - 1
 
 
@@ -298,35 +297,18 @@ class _Ingestion:
 
     def _rows(self) -> dict[str, Any]:
         """Write the sorted rows: columns, weights, and where each row ends."""
-        indptr = np.zeros(self.n + 1, dtype=np.int64)
-        loops, ones = 0, True
-        raw = self.folder / "columns.raw", self.folder / "weights.raw"
-        with raw[0].open("wb") as columns, raw[1].open("wb") as weights:
-            try:
-                for part in self.buckets.sorted_rows():
-                    indptr[part.first + 1 : part.last + 1] = part.counts
-                    part.columns.tofile(columns)
-                    rows = np.repeat(np.arange(part.first, part.last), part.counts)
-                    loops += int((rows == part.columns).sum())
-                    if part.weights is not None and len(part.weights):
-                        part.weights.tofile(weights)
-                        ones &= bool((part.weights == 1).all())
-                    if self.task.progress is not None:
-                        self.task.progress(part.last, self.n, "rows sorted")
-            except DifferentWeightsError as error:
-                ids = self._ids_at([error.row, error.column])
-                raise GraphError(
-                    f"{error.count:,} edges of a part of the graph are named with different "
-                    f"weights (first between {ids[0]} and {ids[1]}). Pass duplicates='sum', 'max' "
-                    "or 'first'."
-                ) from None
-        np.cumsum(indptr, out=indptr)
-        with (self.folder / "ends.raw").open("wb") as stream:
-            np.save(stream, indptr)
-        if int(indptr[-1]) == 0 and self.edges.files:
+        try:
+            found = row_files.write_rows(self.folder, self.n, self.buckets, self.task.progress)
+        except DifferentWeightsError as error:
+            ids = self._ids_at([error.row, error.column])
+            raise GraphError(
+                f"{error.count:,} edges of a part of the graph are named with different "
+                f"weights (first between {ids[0]} and {ids[1]}). Pass duplicates='sum', 'max' "
+                "or 'first'."
+            ) from None
+        if not found["entries"] and self.edges.files:
             raise FileFormatError("The edge list has no edge that counts.")
-        weighted = self.edges.weight is not None and not ones
-        return {"entries": int(indptr[-1]), "self_loops": loops, "weighted": weighted}
+        return {**found, "weighted": self.edges.weight is not None and found["weighted"]}
 
     def _ids_at(self, places: list[int]) -> list[Any]:
         listed = ", ".join(map(str, places))
@@ -338,105 +320,19 @@ class _Ingestion:
 
     def _order(self, rows: dict[str, Any]) -> dict[str, Any]:
         """Write ``indptr``, ``indices`` and ``weights`` by place, the places, and components."""
-        with (self.folder / "ends.raw").open("rb") as stream:
-            ends: NDArray[np.int64] = np.load(stream, allow_pickle=False)
-        entries = int(ends[-1])
-        columns = np.memmap(self.folder / "columns.raw", np.int32, "r", shape=(entries,))
-        weights: Any = None
-        if rows["weighted"]:
-            weights = np.memmap(self.folder / "weights.raw", np.float64, "r", shape=(entries,))
-        numbers = locality.components(ends, columns)
         near = self.task.order == "near" or (
-            self.task.order == "auto" and 4 * entries + 16 * self.n <= self.task.memory
+            self.task.order == "auto" and 4 * rows["entries"] + 16 * self.n <= self.task.memory
         )
-        indptr = new_array(self.folder / "indptr.npy", (self.n + 1,), np.int64)
-        indices = new_array(self.folder / "indices.npy", (entries,), np.int32)
-        values = None
-        if weights is not None:
-            values = new_array(self.folder / "weights.npy", (entries,), np.float64)
-        if near:
-            place = locality.breadth_first(ends, columns)
-            lengths = np.diff(ends)
-            np.cumsum(lengths[place.order], out=indptr[1:])
-            self._relabel((ends, columns, weights), place, (indptr, indices, values))
-            for label, array in (("order", place.order), ("rank", place.rank)):
-                np.save(self.folder / f"{label}.npy", array)
-            numbers = numbers[place.order]
-        else:
-            indptr[:] = ends
-            for a in range(0, entries, COPY):
-                indices[a : a + COPY] = columns[a : a + COPY]
-                if values is not None:
-                    values[a : a + COPY] = weights[a : a + COPY]
-        for array in (indptr, indices, *([] if values is None else [values])):
-            array.flush()
-        np.save(self.folder / "components.npy", numbers)
-        sizes = np.bincount(numbers)
-        return {
-            "order": "near" if near else "given",
-            "components": len(sizes),
-            "largest_component": int(sizes.max()),
-            "isolated": int((np.diff(ends) == 0).sum()),
-            "longest_row": int(np.diff(ends).max(initial=0)),
-        }
-
-    def _relabel(self, given: Any, place: locality.Order, out: Any) -> None:
-        indptr, indices, values = out
-        first = 0
-        while first < self.n:
-            begin = int(indptr[first])
-            last = int(np.searchsorted(indptr, begin + COPY, side="right")) - 1
-            last = min(self.n, max(last, first + 1))
-            end = int(indptr[last])
-            columns = np.empty(end - begin, dtype=np.int32)
-            weights = None if values is None else np.empty(end - begin)
-            relative = np.asarray(indptr[first : last + 1]) - begin
-            locality.relabel(
-                given[0], given[1], given[2], place, first, (relative, columns, weights)
-            )
-            indices[begin:end] = columns
-            if values is not None:
-                values[begin:end] = weights
-            first = last
-            if self.task.progress is not None:
-                self.task.progress(last, self.n, "rows placed")
+        return row_files.place_rows(
+            self.folder, self.n, weighted=rows["weighted"], near=near, progress=self.task.progress
+        )
 
     def _index(self) -> dict[str, Any]:
         """Write the ids, and their order; without a node table also that nothing is labelled."""
         if not self.task.nodes:
             np.save(self.folder / "labels.npy", np.full(self.n, -1, dtype=np.int32))
             np.save(self.folder / "split.npy", np.zeros(self.n, dtype=np.int8))
-        ids = f"read_parquet('{self.folder / 'ids.parquet'}')"
-        order = new_array(self.folder / "id_order.npy", (self.n,), np.int32)
-        done = 0
-        for batch in self.tables.stream(f"SELECT i FROM {ids} ORDER BY id", ordered=True):
-            order[done : done + len(batch)] = batch.column("i").to_numpy()
-            done += len(batch)
-        order.flush()
-        stream = self.tables.stream(f"SELECT id FROM {ids} ORDER BY i", ordered=True)
-        done = 0
-        if self.found["numbers"]:
-            numbers = new_array(self.folder / "id_numbers.npy", (self.n,), np.int64)
-            for batch in stream:
-                numbers[done : done + len(batch)] = batch.column("id").to_numpy()
-                done += len(batch)
-            numbers.flush()
-            return {}
-        offsets = np.zeros(self.n + 1, dtype=np.int64)
-        with (self.folder / "id_text.raw").open("wb") as text:
-            for batch in stream:
-                column = batch.column("id").cast("large_string")
-                ends = np.frombuffer(column.buffers()[1], np.int64)[column.offset :]
-                ends = ends[: len(column) + 1]
-                text.write(memoryview(column.buffers()[2])[int(ends[0]) : int(ends[-1])])
-                offsets[done + 1 : done + len(column) + 1] = offsets[done] + ends[1:] - ends[0]
-                done += len(column)
-        np.save(self.folder / "id_offsets.npy", offsets)
-        raw = np.memmap(self.folder / "id_text.raw", np.uint8, "r") if offsets[-1] else None
-        text_array = new_array(self.folder / "id_text.npy", (int(offsets[-1]),), np.uint8)
-        if raw is not None:
-            text_array[:] = raw
-        text_array.flush()
+        id_index.write_ids(self.tables, self.folder, self.n, numbers=self.found["numbers"])
         return {}
 
     def _sparse(self) -> dict[str, Any]:

@@ -160,8 +160,8 @@ class Stages:
         free = shutil.disk_usage(self.folder).free
         if free < wanted:
             raise WriteError(
-                f"The ingestion takes about {wanted / 1e9:.1f} GB of disk, and "
-                f"{self.folder.parent} has {free / 1e9:.1f} GB left. Free some room, or name "
+                f"The ingestion takes about {wanted / 1e6:,.0f} MB of disk, and "
+                f"{self.folder.parent} has {free / 1e6:,.0f} MB left. Free some room, or name "
                 "another folder."
             )
 
