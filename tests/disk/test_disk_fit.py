@@ -2,7 +2,10 @@
 
 import json
 import shutil
-from concurrent.futures import ProcessPoolExecutor
+import threading
+from collections import Counter
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 import numpy as np
@@ -23,9 +26,11 @@ from graphheat.errors import (
     ParameterError,
 )
 from graphheat.graph.split import Split
-from graphheat.heat.engines.cluster import block_step, cluster
+from graphheat.heat.engines.cluster import block_step, cluster, executors, task_pool
+from graphheat.heat.engines.cluster.executors import SerialExecutor
+from graphheat.heat.engines.cluster.task_pool import TaskPool
 from graphheat.heat.laplacian import Laplacian
-from graphheat.linear import labelling
+from graphheat.linear import labelling, row_diffusion
 from graphheat.linear.work_plan import Sizes, plan_sizes, plan_work
 from graphheat.recipes.disk_fit import fit_on_disk
 from graphheat.runs.checkpoint import FILENAME
@@ -41,7 +46,7 @@ def test_labels_are_those_of_the_recipe_in_memory(run, memory_graph):
     assert abs(run.test_accuracy - full.test_accuracy) <= 0.02
     assert np.allclose(run.probabilities.sum(axis=1), 1, atol=1e-5)
     assert run.reached.mean() > 0.9
-    assert "makes the validation labels most likely" in run.notes[-1]
+    assert any("certified entries have" in note for note in run.notes)
 
 
 @pytest.fixture
@@ -185,6 +190,43 @@ def test_every_executor_gives_the_same_bits(where, disk_graph, run, tmp_path):
     assert not (tmp_path / "diffusion").exists()
 
 
+class Noting(TaskPool):
+    """Notes which functions it has run, and what workers never see: more tasks than it may hold."""
+
+    def run(self, function, tasks, finished=None):
+        self.names.update([function.__name__] * len(tasks))
+        return super().run(function, tasks, finished)
+
+
+@pytest.mark.parametrize("recipe", ["linear", "sampled", "spreading"])
+def test_every_heavy_step_is_a_task(recipe, disk_graph, brief_network, tmp_path, monkeypatch):
+    monkeypatch.setattr(row_diffusion, "STRIP", 50)
+    changes = {} if recipe == "spreading" else {"s": 2.0}
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    here = fit_on_disk(
+        disk_graph, recipe, threads=1, checkpoint=tmp_path / "here" / FILENAME, **changes
+    )
+    with graphheat.cluster("serial", tmp_path / "there") as opened:
+        opened.pool = Noting(opened.pool.executor, 3)
+        opened.pool.names = Counter()
+        path = tmp_path / "there" / FILENAME
+        there = fit_on_disk(
+            disk_graph, recipe, threads=1, cluster=opened, checkpoint=path, **changes
+        )
+    assert np.array_equal(here.probabilities, there.probabilities)
+    assert np.array_equal(here.reached, there.reached)
+    expected = {"write_strip", "take_start", "take_step"}
+    if recipe == "spreading":
+        expected |= {"_write_strip"}
+    else:
+        expected |= {"write_labels", "_bring_batch"}
+    if recipe == "sampled":
+        expected |= {"_rows_of_batch"}
+    assert set(opened.pool.names) == expected
+    assert opened.traffic.tasks == opened.pool.names.total()
+
+
 def test_a_diffusion_goes_on_after_its_workers_are_gone(disk_graph, run, tmp_path, monkeypatch):
     count = []
 
@@ -201,24 +243,98 @@ def test_a_diffusion_goes_on_after_its_workers_are_gone(disk_graph, run, tmp_pat
     ):
         fit_on_disk(disk_graph, "linear", threads=1, cluster=opened)
     monkeypatch.undo()
+    steps = []
+
+    def counted(task):
+        steps.append(task.number)
+        return block_step.take_step(task)
+
+    monkeypatch.setattr(cluster, "take_step", counted)
     with graphheat.cluster("serial", tmp_path) as opened:
         found = fit_on_disk(disk_graph, "linear", threads=1, cluster=opened)
-    assert opened.traffic.tasks < 200
+    assert min(steps) == 3  # forty tasks are two steps of 16 blocks, and some
     assert np.array_equal(found.probabilities, run.probabilities)
 
 
+class Dying(SerialExecutor):
+    """Loses every third task, as a worker does that is killed."""
+
+    asked = 0
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.asked += 1
+        if self.asked % 3:
+            return super().submit(fn, *args, **kwargs)
+        lost: Future[Any] = Future()
+        lost.set_exception(BrokenProcessPool("a worker died"))
+        return lost
+
+
+def test_a_worker_that_dies_costs_its_task(disk_graph, run, tmp_path):
+    with graphheat.cluster(Dying(), tmp_path) as opened:
+        found = fit_on_disk(disk_graph, "linear", threads=1, cluster=opened)
+    assert np.array_equal(found.probabilities, run.probabilities)
+
+
+def test_tasks_in_flight_are_bounded():
+    class Holding(SerialExecutor):
+        held, most = 0, 0
+
+        def submit(self, fn, /, *args, **kwargs):
+            future: Future[Any] = Future()
+            self.held += 1
+            self.most = max(self.most, self.held)
+
+            def answer():
+                self.held -= 1
+                future.set_result(fn(*args, **kwargs))
+
+            threading.Timer(0.002, answer).start()
+            return future
+
+    executor = Holding()
+    assert TaskPool(executor, 3).run(abs, list(range(-20, 0))) == list(range(20, 0, -1))
+    assert executor.most <= 3
+
+
+def test_a_cluster_that_takes_no_more_tasks_is_told(disk_graph, tmp_path):
+    class Closed(SerialExecutor):
+        def submit(self, fn, /, *args, **kwargs):
+            raise RuntimeError("cannot schedule new futures after shutdown")
+
+    with (
+        pytest.raises(OutputError, match=r"The cluster went away .*--resume"),
+        graphheat.cluster(Closed(), tmp_path) as opened,
+    ):
+        fit_on_disk(disk_graph, "linear", threads=1, cluster=opened)
+
+
 def test_workers_of_another_version_or_graph_refuse(disk_graph, tmp_path):
-    step = block_step.Step(
-        "0.0.0", str(disk_graph.path), disk_graph.fingerprint, str(tmp_path), 0, 1, 1, 16, "<f4",
-        (1.0,), Laplacian(self_loops=1.0),
+    of = block_step.Diffused(
+        str(disk_graph.path), disk_graph.fingerprint, Laplacian(self_loops=1.0), str(tmp_path),
+        2, 16, "<f4",
     )  # fmt: skip
+    step = block_step.Step(of, 0, 1, 1, (1.0,))
     with pytest.raises(GraphError, match="Install the same version everywhere"):
-        block_step.take_step(step)
-    other = step._replace(version=graphheat.__version__, fingerprint="other")
+        task_pool.perform("0.0.0", block_step.take_step, step)
+    other = step._replace(of=of._replace(fingerprint="other"))
     with pytest.raises(GraphError, match="another graph on this worker"):
         block_step.take_step(other)
     with pytest.raises(OutputError, match="storage that all workers share"):
-        block_step.take_step(step._replace(version=graphheat.__version__))
+        task_pool.perform(graphheat.__version__, block_step.take_step, step)
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"), [("0.0.1", "has graphheat 0.0.1"), ("none", "has no graphheat")]
+)
+def test_workers_are_asked_for_their_version_before_anything_starts(found, sentence):
+    class Client:
+        def run(self, function):
+            assert function() == graphheat.__version__
+            return {"tcp://a:1": graphheat.__version__, "tcp://b:2": found}
+
+    with pytest.raises(GraphError, match=f"The worker tcp://b:2 {sentence}"):
+        executors.check_versions(Client())
 
 
 def test_mistakes_about_clusters_are_told(tmp_path):

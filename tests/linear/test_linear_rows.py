@@ -6,7 +6,8 @@ import pytest
 import graphheat
 from graphheat.datasets import block_model
 from graphheat.heat import HeatKernel
-from graphheat.linear import heat_rows, row_diffusion
+from graphheat.heat.engines.push.walk import given_ranks
+from graphheat.linear import heat_rows, heat_walks, row_diffusion
 from graphheat.linear.diffusion import Diffusion
 from graphheat.linear.heat_rows import HeatRows
 from graphheat.linear.row_diffusion import RowDiffusion, row_diffusions, sampled_rows
@@ -69,3 +70,61 @@ def test_columns_are_measured_on_a_sample(monkeypatch):
     sample = sampled_rows(graph)
     assert 500 < len(sample) <= 640
     assert sample.shape[1] == 4
+
+
+# ------------------------------------------------------------------ walks for the rest
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """Return a graph in which two steps reach most nodes, and one with weights."""
+    graph = block_model(600, 3, degree=40, homophily=0.5, features=6, seed=1)
+    weights = graph.adjacency.copy()
+    weights.data = np.maximum(weights.indices, np.repeat(np.arange(600), np.diff(weights.indptr)))
+    weights.data = 1.0 + (weights.data % 3)
+    return graph, graphheat.Graph.from_scipy((weights + weights.T) / 2, graph.features)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("s", [1.0, 4.0])
+def test_walks_end_where_heat_is(wide, weighted, s):
+    graph = wide[weighted]
+    ranks = given_ranks(graph.adjacency, 1.0)
+    walks = heat_walks.HeatWalks(ranks)
+    assert walks.possible
+    degrees = np.asarray(graph.adjacency.sum(axis=1)).ravel() + 1
+    exact = HeatKernel(graph, s, tol=1e-9, self_loops=1.0).rows([7, 300]).toarray()
+    for row, node in zip(exact, (7, 300), strict=True):
+        shares = row * np.sqrt(degrees / degrees[node])  # of walks that end at each node
+        assert shares.sum() == pytest.approx(1, abs=1e-6)
+        counts = np.bincount(walks.ends(node, s), minlength=600)
+        assert np.array_equal(counts, np.bincount(walks.ends(node, s), minlength=600))
+        # Pearson's statistic, cells below 5 put together: its mean is their number, its variance
+        # about twice that (lengths of walks are not left to chance, which makes it smaller).
+        large = shares * heat_walks.WALKS >= 5
+        expected = np.append(shares[large], shares[~large].sum()) * heat_walks.WALKS
+        seen = np.append(counts[large], counts[~large].sum())
+        cells = len(seen)
+        assert ((seen - expected) ** 2 / expected).sum() < cells + 5 * np.sqrt(2 * cells)
+
+
+def test_rows_completed_by_walks_have_the_right_mean(wide, monkeypatch):
+    graph = wide[0]
+    monkeypatch.setattr(heat_rows, "TOP", 30)
+    nodes, s = np.arange(0, 600, 10), 2.0
+    found = HeatRows(graph).of(nodes, s)
+    assert np.allclose(found.rows.sum(axis=1), 1)
+    assert found.kept.max() < 0.6
+    exact = HeatKernel(graph, s, tol=1e-9, self_loops=1.0).rows(nodes).toarray()
+    exact /= exact.sum(axis=1, keepdims=True)
+    error = (found.rows.toarray() - exact) @ graph.features
+    deviation = np.sqrt(np.var(graph.features, axis=0) / heat_walks.WALKS)
+    # Of 60 rows, the mean error is an eighth of a row's: no bias beside the chance.
+    assert np.all(np.abs(error.mean(axis=0)) < 4 * deviation / np.sqrt(60))
+    assert np.all(error.std(axis=0) < 1.5 * deviation)
+
+
+def test_times_at_which_chance_tells_nodes_apart_are_not_offered(wide):
+    local = row_diffusions(wide[0], ("standard",), 1)["standard"]
+    times = np.array([0.0, 0.5, 1.0, 3.0, 50.0])
+    assert np.array_equal(local.offered(times, np.arange(0, 600, 7)), times[:-1])

@@ -8,6 +8,8 @@ which each judges the other.
 
 from __future__ import annotations
 
+import hashlib
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -17,15 +19,18 @@ from scipy.special import softmax
 
 from graphheat.disk import DiskGraph
 from graphheat.graph import Split
+from graphheat.heat.engines.cluster.cluster import Cluster
 from graphheat.heat.series import heat_series
 from graphheat.linear.disk_model import SpreadingModel
 from graphheat.linear.grid import sharpness_of
+from graphheat.linear.label_strip import joined_bits, put_rows
 from graphheat.linear.labelling import PROBABILITIES, Labels, in_panels, new_probabilities
 from graphheat.linear.labelling_time import LEAST_JUDGES, MOST_JUDGES
 from graphheat.linear.ridge import one_hot
 from graphheat.linear.row_diffusion import ScaledFeatures
 from graphheat.linear.spreading import DEFAULT_S, TRACE
 from graphheat.progress import Progress
+from graphheat.runs import checkpoint as files
 
 TIMES = (1.0, 3.0, 10.0, 30.0)
 TOL = 1e-6  # of each piece of time
@@ -74,7 +79,7 @@ def spread_nodes(
     name: str = PROBABILITIES,
     threads: int = 1,
     progress: Progress | None = None,
-    diffuse: Any = None,
+    cluster: Cluster | None = None,
 ) -> Spread:
     """Spread the training labels over a graph on disk.
 
@@ -96,14 +101,16 @@ def spread_nodes(
     judges = _judges(graph, split, train, codes, halves if not by_val else None)
     columns = np.zeros((len(train), 1 if by_val else HALVES, classes), dtype=np.float32)
     columns[np.arange(len(train)), halves] = truth
-    start = _Start(graph.n, train, columns.reshape(len(train), -1))
+    start = _Start(train, columns.reshape(len(train), -1))
     times = TIMES if s == "auto" else (float(s),)
     state: Any = start
+    strips = list(ScaledFeatures.ranges(graph))
+    how: Any = in_panels if cluster is None else partial(cluster.diffuse, strips=strips)
     tried: list[tuple[float, float, NDArray[np.float64], Any]] = []  # loss, γ, floor, heat
     reached_time, losses = 0.0, []
     for time in times:
         series = heat_series(time - reached_time, TOL, graph.longest_row + 1)
-        heat = (diffuse or in_panels)(
+        heat = how(
             graph, state, start.width, [series], out=None, threads=threads, progress=progress
         )
         here = np.asarray(heat(train, 0)).reshape(len(train), -1, classes)
@@ -121,14 +128,17 @@ def spread_nodes(
     _, sharpness, floor, heat = tried[-1]
     model = SpreadingModel(found, sharpness, floor)
     probabilities = new_probabilities(graph, out, name)
-    reached = np.empty(graph.n, dtype=np.bool_)
-    for first, last in ScaledFeatures.ranges(graph):
-        part = np.asarray(heat(slice(first, last), 0), dtype=np.float64)
-        total = np.maximum(part, 0.0).reshape(last - first, -1, classes).sum(axis=1)
-        probabilities[first:last] = softmax(model.logits(total), axis=1)
-        reached[first:last] = total.sum(axis=1) >= floor.sum()
-    if out is not None:
-        probabilities.flush()
+    if cluster is not None and out is not None:
+        file = str((out / name).resolve())
+        tasks = [_Strip(model, heat, a, b, file, probabilities.offset) for a, b in strips]
+        reached = joined_bits(cluster.run(_write_strip, tasks), strips)
+        probabilities = np.load(out / name, mmap_mode="r+", allow_pickle=False)
+    else:
+        reached = np.empty(graph.n, dtype=np.bool_)
+        for a, b in strips:
+            probabilities[a:b], reached[a:b] = _said(model, heat, a, b)
+        if out is not None:
+            probabilities.flush()
     left_out = np.empty((0, classes))
     if judges.halves is not None and len(judges.nodes):
         left_out = model.logits(judges.heat(np.asarray(heat(judges.nodes, 0)), classes))
@@ -141,10 +151,36 @@ def spread_nodes(
     return Spread(Labels(probabilities, reached, model, note), judges.nodes, left_out)
 
 
+class _Strip(NamedTuple):
+    """Rows to label, as :class:`~graphheat.linear.label_strip.LabelStrip` has them."""
+
+    model: SpreadingModel
+    heat: Any
+    first: int
+    last: int
+    file: str
+    offset: int
+
+
+def _write_strip(task: _Strip) -> NDArray[np.uint8]:
+    probabilities, reached = _said(task.model, task.heat, task.first, task.last)
+    put_rows(Path(task.file), task.offset, task.first, probabilities)
+    return np.packbits(reached)
+
+
+def _said(
+    model: SpreadingModel, heat: Any, first: int, last: int
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Return probabilities of the rows first … last, and which of them are reached."""
+    part = np.asarray(heat(slice(first, last), 0), dtype=np.float64)
+    total = np.maximum(part, 0.0).reshape(last - first, -1, len(model.floor)).sum(axis=1)
+    probabilities = softmax(model.logits(total), axis=1).astype(np.float32)
+    return probabilities, total.sum(axis=1) >= model.floor.sum()
+
+
 class _Start(NamedTuple):
     """One at each training node, in the column of its class and half."""
 
-    n: int
     train: NDArray[np.int64]
     columns: NDArray[np.float32]
 
@@ -158,6 +194,28 @@ class _Start(NamedTuple):
         block[self.train[a:b] - first] = self.columns[a:b]
         return block[:, part]
 
+    def shared(self, folder: Path) -> _StoredStart:
+        """Write the labels where workers find them."""
+        folder.mkdir(parents=True, exist_ok=True)
+        digest = hashlib.sha256(self.train.tobytes() + self.columns.tobytes()).hexdigest()[:16]
+        file = folder / f"labels-{digest}.safetensors"
+        files.write(file, {}, {"train": self.train, "columns": self.columns})
+        return _StoredStart(str(file))
+
+
+class _StoredStart(NamedTuple):
+    """The same by its file; small, and sent to workers."""
+
+    file: str
+
+    def __call__(self, first: int, last: int, part: slice) -> NDArray[np.float32]:
+        return _start_at(self.file)(first, last, part)
+
+
+@lru_cache(maxsize=2)
+def _start_at(file: str) -> _Start:
+    return _Start(**files.read(file)[1])
+
 
 class _Going(NamedTuple):
     """Heat of the time before."""
@@ -166,6 +224,10 @@ class _Going(NamedTuple):
 
     def __call__(self, first: int, last: int, part: slice) -> NDArray[Any]:
         return np.asarray(self.heat(slice(first, last), 0))[:, part]
+
+    def shared(self, folder: Path) -> _Going:
+        """Return itself: that heat is in files already."""
+        return self
 
 
 def _halves(codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:

@@ -4,8 +4,9 @@ To train, a model looks at the diffused features of a few nodes, which are rows 
 the features. A row by push costs what its tolerance asks for, however large the graph is; so here
 the work is fixed, by counted edges, and the tolerance follows. With A + I in place of A and d its
 degrees, Σ_w H_vw √(d_w / d_v) = 1 exactly: what the entries that are kept have of it is the share
-of a node's heat that is accounted for. The rest is told, and a time of which too little is kept is
-not offered.
+of a node's heat that is accounted for. The rest is told, and random walks stand for it
+(:mod:`graphheat.linear.heat_walks`); where these cannot be had, a time of which too little is kept
+is not offered.
 
 References
 ----------
@@ -17,7 +18,9 @@ Heat Kernel Based Community Detection, KDD 2014: push for heat.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,13 +28,18 @@ from numpy.typing import NDArray
 
 from graphheat.disk import DiskGraph
 from graphheat.graph import Graph
+from graphheat.heat.engines.cluster.block_step import graph_at
+from graphheat.heat.engines.cluster.cluster import Cluster
 from graphheat.heat.engines.push.push import Push
 from graphheat.heat.engines.push.walk import given_ranks, mapped_ranks
 from graphheat.linear.diffusion import SELF_LOOPS
+from graphheat.linear.heat_walks import HeatWalks
 
 MOST_EDGES = 50_000  # that a row may push over on average
 TOP = 1024  # entries of a row that are kept
-LEAST_KEPT = 0.5  # share of the heat that a time must account for to be offered
+SURE = 5.0  # tolerances that an entry must have to be kept beside walks
+LEAST_MISSING = 0.005  # share of the heat that walks are sent for
+LEAST_KEPT = 0.5  # share of the heat that a time must account for to be offered, without walks
 COARSEST, FINEST, FINER = 0.05, 1e-6, 0.4  # tolerances, and from one to the next
 PROBES = 8  # nodes by which the tolerance is found
 STRIP = 64  # rows at a time
@@ -45,9 +53,9 @@ class RowsOf(NamedTuple):
     rows
         Shape (k, n), each divided by its sum.
     kept
-        The share of each node's heat that they account for, shape (k,), in [0, 1].
+        The share of each node's heat that certified entries account for, shape (k,), in [0, 1].
     tol
-        What no entry of e^{-sL} is off by, before the division.
+        What no certified entry of e^{-sL} is off by, before the division.
     """
 
     rows: sp.csr_array
@@ -64,12 +72,15 @@ class HeatRows:
         In memory or on disk.
     threads
         Threads for many rows. The result does not depend on it.
+    cluster
+        Who computes rows of a graph on disk, by batches; None: this process.
 
     Notes
     -----
-    *Accuracy*: every entry within the tolerance that 50,000 pushed edges per row allow; the
-    largest 1,024 entries are kept. *Cost*: memory for 44 bytes per node and thread, and then what
-    the pushed edges cost, whatever n. *Deterministic*: yes. *Isolated nodes*: keep their heat.
+    *Accuracy*: the largest 1,024 entries, within the tolerance that 50,000 pushed edges per row
+    allow; 4,096 walks for the others, unbiased. *Cost*: memory for 44 bytes per node and thread,
+    and then what the pushed edges and the steps of walks cost, whatever n. *Deterministic*: yes.
+    *Isolated nodes*: keep their heat.
 
     Examples
     --------
@@ -80,15 +91,24 @@ class HeatRows:
     ((2, 300), True)
     """
 
-    def __init__(self, graph: Graph | DiskGraph, *, threads: int = 1) -> None:
-        self.n = graph.n
+    def __init__(
+        self, graph: Graph | DiskGraph, *, threads: int = 1, cluster: Cluster | None = None
+    ) -> None:
+        self.n, self.cluster = graph.n, cluster
+        self._graph = graph
         self._ranks = (
             mapped_ranks(graph, SELF_LOOPS)
             if isinstance(graph, DiskGraph)
             else given_ranks(graph.adjacency, SELF_LOOPS)
         )
         self._push = Push(self._ranks, 1.0, COARSEST, threads=threads)
+        self._walks = HeatWalks(self._ranks)
         self._tolerances: dict[float, float] = {}
+
+    @property
+    def walks(self) -> bool:
+        """Whether walks stand for what certified entries lack."""
+        return self._walks.possible
 
     def tolerance(self, s: float, nodes: NDArray[np.int64]) -> float:
         """Return the finest tolerance for which rows of ``nodes`` stay within the work."""
@@ -104,8 +124,17 @@ class HeatRows:
             self._tolerances[s] = tol
         return self._tolerances[s]
 
+    def at(self, s: float, tol: float) -> HeatRows:
+        """Return this, with the tolerance that was found for a time elsewhere."""
+        self._tolerances[s] = tol
+        return self
+
     def offered(self, times: NDArray[np.float64], nodes: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the times at which rows account for enough heat; the shortest ones always."""
+        """Return the times at which certified entries have enough heat; the shortest ones always.
+
+        Where there are walks for the rest, :class:`~graphheat.linear.row_diffusion.RowDiffusion`
+        knows better.
+        """
         probes = nodes[np.linspace(0, len(nodes) - 1, min(PROBES, len(nodes))).astype(int)]
         for k, s in enumerate(times):
             # Longer times keep less: the first that keeps too little ends the list.
@@ -120,6 +149,8 @@ class HeatRows:
             units = sp.csr_array((np.ones(len(nodes)), (here, nodes)), shape=(len(nodes), self.n))
             return RowsOf(units, np.ones(len(nodes)), 0.0)
         tol = self.tolerance(s, nodes)
+        if self.cluster is not None and len(nodes) > STRIP:
+            return self._by_workers(self.cluster, nodes, s, tol)
         push = self._push.retimed(s, tol)
         columns, values, counts, kept = [], [], [], []
         for a in range(0, len(nodes), STRIP):
@@ -130,9 +161,7 @@ class HeatRows:
                 if len(heat) > TOP:
                     largest = np.sort(np.argpartition(-heat, TOP)[:TOP])
                     heat, at = heat[largest], at[largest]
-                places = self._ranks.rank[at]
-                ratio = self._ranks.degrees[places] / self._ranks.degrees[self._ranks.rank[node]]
-                share = float(heat @ np.sqrt(ratio))
+                at, heat, share = self._completed(int(node), s, tol, at, heat)
                 columns.append(at)
                 values.append(heat / heat.sum())
                 counts.append(len(at))
@@ -140,3 +169,54 @@ class HeatRows:
         indptr = np.concatenate([[0], np.cumsum(counts)])
         parts = np.concatenate(values), np.concatenate(columns), indptr
         return RowsOf(sp.csr_array(parts, shape=(len(nodes), self.n)), np.array(kept), tol)
+
+    def _completed(
+        self, node: int, s: float, tol: float, at: NDArray[Any], heat: NDArray[np.float64]
+    ) -> tuple[NDArray[Any], NDArray[np.float64], float]:
+        """Return entries and their values, with others for what they lack, and their own share."""
+        ranks, place = self._ranks, int(self._ranks.rank[node])
+        weights = np.sqrt(ranks.degrees[ranks.rank[at]] / ranks.degrees[place])
+        share = float(heat @ weights)
+        if 1.0 - share < LEAST_MISSING or not self._walks.possible:
+            return at, heat, share
+        # Push leaves heat out of every entry. Of small ones that may be most of it: walks, which
+        # would not count where an entry is kept, had better stand for these altogether.
+        sure = heat >= SURE * tol
+        at, heat, weights = at[sure], heat[sure], weights[sure]
+        share = float(heat @ weights)
+        ends, parts = self._walks.outside(place, s, ranks.rank[at])
+        more = (1.0 - share) * parts * np.sqrt(ranks.degrees[place] / ranks.degrees[ends])
+        nodes = ranks.order[ends].astype(at.dtype)
+        return np.concatenate([at, nodes]), np.concatenate([heat, more]), share
+
+    def _by_workers(
+        self, cluster: Cluster, nodes: NDArray[np.int64], s: float, tol: float
+    ) -> RowsOf:
+        assert isinstance(self._graph, DiskGraph)
+        path, same = str(Path(self._graph.path).resolve()), self._graph.fingerprint
+        tasks = [
+            _Batch(path, same, nodes[a : a + STRIP], s, tol) for a in range(0, len(nodes), STRIP)
+        ]
+        found: list[RowsOf] = cluster.run(_rows_of_batch, tasks)
+        rows = sp.csr_array(sp.vstack([each.rows for each in found]))
+        return RowsOf(rows, np.concatenate([each.kept for each in found]), tol)
+
+
+class _Batch(NamedTuple):
+    """Nodes whose rows a worker computes; small."""
+
+    graph: str
+    fingerprint: str
+    nodes: NDArray[np.int64]
+    s: float
+    tol: float
+
+
+def _rows_of_batch(task: _Batch) -> RowsOf:
+    return rows_at(task.graph, task.fingerprint).at(task.s, task.tol).of(task.nodes, task.s)
+
+
+@lru_cache(maxsize=1)
+def rows_at(path: str, fingerprint: str) -> HeatRows:
+    """Return the rows of a graph on disk, prepared once per process."""
+    return HeatRows(graph_at(path, fingerprint))

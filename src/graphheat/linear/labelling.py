@@ -5,27 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from graphheat.disk import DiskGraph
 from graphheat.disk.array_folder import new_array
 from graphheat.graph import Graph, Split
+from graphheat.heat.engines.cluster.cluster import Cluster
 from graphheat.heat.engines.panel.links import Links, links_of
 from graphheat.heat.engines.panel.panel import Panel, kept_tiles, widest
 from graphheat.heat.engines.panel.tiles import Tiles
 from graphheat.heat.operand import MappedOperand
 from graphheat.heat.series import DOUBLE, SINGLE, HeatSeries, heat_series
 from graphheat.io.atomic import replacing
-from graphheat.linear.diffusion import SELF_LOOPS, beside
+from graphheat.linear.diffusion import SELF_LOOPS
 from graphheat.linear.disk_model import SpreadingModel
+from graphheat.linear.label_strip import Answers, LabelStrip, joined_bits, write_labels
 from graphheat.linear.labelling_time import alignments, choose_time, longer_times
-from graphheat.linear.linear_run import REACHED
+from graphheat.linear.model_columns import ModelColumns
 from graphheat.linear.narrow_model import NarrowModel
 from graphheat.linear.row_diffusion import SPREAD_TOL, ScaledFeatures
 from graphheat.memory import available_memory
@@ -71,6 +73,7 @@ def label_nodes(
     threads: int = 1,
     progress: Progress | None = None,
     diffuse: Any = None,
+    cluster: Cluster | None = None,
 ) -> Labels:
     """Return class probabilities of every node, by one diffusion of features times weights.
 
@@ -88,56 +91,53 @@ def label_nodes(
     name
         The file of the probabilities there.
     diffuse
-        What diffuses columns, as :func:`in_panels` does; default: that.
+        What diffuses columns, as :func:`in_panels` does; default: that, or the cluster.
+    cluster
+        Who computes XΘ, diffuses it and, where there is ``out``, labels; None: this process.
 
     Notes
     -----
     *Accuracy*: heat to 1e-3 of a column's length, proven. *Cost*: two passes over the features (one
     where the model keeps no share of a node's own), and for each panel as many passes over the
-    edges as the longest series has terms. *Deterministic*: yes, for any number of threads.
+    edges as the longest series has terms. *Deterministic*: yes, for any number of threads, and on
+    a cluster.
     """
-    features = ScaledFeatures(graph, model.scaling)
-    width = model.columns
-    taught = np.zeros(graph.n, dtype=np.bool_)
-    taught[split.train] = True
-
-    def columns(first: int, last: int, part: slice) -> NDArray[Any]:
-        block = np.empty((last - first, width + 2), dtype=np.float32)
-        block[:, :width] = model.project(features[first:last])
-        block[:, width] = 1.0
-        block[:, width + 1] = taught[first:last]
-        return block[:, part]
-
+    columns = ModelColumns(graph, model, np.sort(split.train))
+    strips = list(ScaledFeatures.ranges(graph))
     times = [model.s, *(t for t in longer_times(model.s) if longer)]
     how: Any = diffuse or in_panels
+    if cluster is not None:
+        how = partial(cluster.diffuse, strips=strips)
     heat: Heat = how(
-        graph, columns, width + 2, series_of(graph, times), out=out, threads=threads,
+        graph, columns, columns.width + 2, series_of(graph, times), out=out, threads=threads,
         progress=progress,
     )  # fmt: skip
-
-    def diffused(rows: Any, e: int) -> NDArray[Any]:
-        found = heat(rows, e)
-        mean = found[:, :width] / np.maximum(found[:, width : width + 1], 1e-30)
-        if model.self_weight:
-            mean = beside(model.project(features[rows]), mean, model.self_weight)
-        return np.asarray(mean)
-
-    aligned = alignments(graph.n, len(times), diffused)
+    answers = Answers(columns, heat)
+    aligned = alignments(graph.n, len(times), answers.diffused)
 
     def logits(rows: Any, e: int) -> NDArray[np.float64]:
-        return model.logits(aligned[e](diffused(rows, e)))
+        return model.logits(aligned[e](answers.diffused(rows, e)))
 
     best, sharpness, note = choose_time(graph.labels, split, times, logits)
     probabilities = new_probabilities(graph, out, name)
-    reached = np.empty(graph.n, dtype=np.bool_)
-    for first, last in features.strips():
-        rows = slice(first, last)
-        probabilities[rows] = softmax(sharpness * logits(rows, best), axis=1)
-        reached[rows] = heat(rows, best)[:, width + 1] >= REACHED
-        if progress is not None:
-            progress(last, graph.n, "nodes labelled")
-    if out is not None:
-        probabilities.flush()
+    chosen = best, aligned[best], sharpness
+    if cluster is not None and out is not None:
+        stored, file = columns.shared(cluster.folder), str((out / name).resolve())
+        tasks = [
+            LabelStrip(stored, heat, *chosen, first, last, file, probabilities.offset)
+            for first, last in strips
+        ]
+        reached = joined_bits(cluster.run(write_labels, tasks), strips)
+        probabilities = np.load(out / name, mmap_mode="r+", allow_pickle=False)
+    else:
+        reached = np.empty(graph.n, dtype=np.bool_)
+        for first, last in strips:
+            rows = slice(first, last)
+            probabilities[rows], reached[rows] = answers.labels(rows, *chosen)
+            if progress is not None:
+                progress(last, graph.n, "nodes labelled")
+        if out is not None:
+            probabilities.flush()
     taken = model.retimed(times[best], sharpness, aligned[best])
     return Labels(probabilities, reached, taken, note)
 

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from graphheat.features import Scaling, ScalingKind
 from graphheat.features.scaling import suitable_for
 from graphheat.graph import Graph, Split
+from graphheat.heat.engines.cluster.cluster import Cluster
 from graphheat.linear.diffusion import TOL, Diffusion
 from graphheat.linear.grid import (
     DEFAULT_L2,
@@ -132,13 +133,23 @@ class Task:
     weights: Array
 
     @classmethod
-    def of(cls, graph: Any, split: Split, settings: LinearSettings, threads: int | None) -> Task:
-        """Return the task of a split; of a large graph, 10,000 training labels at most."""
+    def of(
+        cls,
+        graph: Any,
+        split: Split,
+        settings: LinearSettings,
+        threads: int | None,
+        cluster: Cluster | None = None,
+    ) -> Task:
+        """Return the task of a split; of a large graph, 10,000 training labels at most.
+
+        A cluster computes the rows of a graph on disk.
+        """
         train = np.sort(split.train)
         if is_large(graph) and len(train) > MOST_TRAINING:
             train = train[in_turns(np.asarray(graph.labels[train]), MOST_TRAINING, 0)]
         present, targets = np.unique(graph.labels[train], return_inverse=True)
-        diffusions = _diffusions(graph, settings, threads)
+        diffusions = _diffusions(graph, settings, threads, cluster)
         weights = np.ones(len(train))
         if settings.class_weight == "balanced":
             weights = 1.0 / np.bincount(targets)[targets]
@@ -239,10 +250,7 @@ def _fitted_large(
         bias=sharpness * (found.bias + aligned[best].offset), duals=found.duals * larger,
         left_out=found.left_out * sharpness,
     )  # fmt: skip
-    told = (
-        f"Trained from rows that account for {100 * diffusion.kept.get(found.s, 1.0):.0f} % of "
-        f"the heat at s = {found.s:g}."
-    )
+    told = diffusion.heat_note(found.s)
     every = (aligned[best](spread[best]) + found.bias) * sharpness
     return _run(task, search, chosen, every, (*notes, told, *([note] * bool(note))))
 
@@ -290,10 +298,10 @@ def _run(
 
 
 def _diffusions(
-    graph: Any, settings: LinearSettings, threads: int | None
+    graph: Any, settings: LinearSettings, threads: int | None, cluster: Cluster | None
 ) -> Mapping[ScalingKind, Diffusion]:
     if is_large(graph):
-        return row_diffusions(graph, _kinds(sampled_rows(graph), settings), threads)
+        return row_diffusions(graph, _kinds(sampled_rows(graph), settings), threads, cluster)
     default, *others = _kinds(graph.features, settings)
     first = Diffusion(graph, _scaling(graph, default), threads=threads)
     return {default: first} | {kind: first.rescaled(_scaling(graph, kind)) for kind in others}
@@ -349,7 +357,7 @@ def _times(task: Task) -> Array:
         return np.array([task.settings.s], dtype=np.float64)
     times = np.array(TIMES)
     first = next(iter(task.diffusions.values()))
-    return first.heat.offered(times, task.train) if isinstance(first, RowDiffusion) else times
+    return first.offered(times, task.train) if isinstance(first, RowDiffusion) else times
 
 
 def _choosing(task: Task, seed: int) -> NDArray[np.int64]:

@@ -8,7 +8,8 @@ as there are classes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,15 +21,21 @@ from graphheat.features import Scaling, ScalingKind
 from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
 from graphheat.heat.engines import AUTO, Auto
+from graphheat.heat.engines.cluster.block_step import graph_at
+from graphheat.heat.engines.cluster.cluster import Cluster
+from graphheat.linear import heat_walks
 from graphheat.linear.diffusion import SELF_LOOPS, Array, Diffusion, beside, dense_rows
-from graphheat.linear.heat_rows import HeatRows
+from graphheat.linear.heat_rows import TOP, HeatRows, rows_at
 
 LARGE = 200_000  # nodes from which on models learn from rows
 SAMPLE = 50_000  # rows by which columns are measured
 NOISE = 1e-4  # what diffused rows of length 1 may be off by, beside what is not accounted for
 SPREAD_TOL = 1e-3  # of labelling: a thousandth of a column's length
 KEPT_ANSWERS = 12
-STRIP = 128  # nodes whose features are gathered at once
+PROBES = 64  # nodes by which times are offered
+RELIABLE = 4.0  # variances of chance that rows must differ by
+STRIP = 128  # nodes whose features are gathered at once, at most
+STRIP_NUMBERS = 1 << 25  # of features that are gathered at once, at most
 
 
 def is_large(graph: Graph | DiskGraph) -> bool:
@@ -81,6 +88,8 @@ class RowDiffusion(Diffusion):
         How its features are scaled before.
     heat
         Rows of the kernel, which several of these share.
+    scatter
+        Mean squared distance of a scaled row of features from their mean.
     """
 
     def __init__(
@@ -91,8 +100,10 @@ class RowDiffusion(Diffusion):
         *,
         self_weight: float = 0.0,
         threads: int | None = None,
+        scatter: float = 1.0,
     ) -> None:
         self.graph: Any = graph
+        self._scatter = scatter
         self.scaling, self.threads, self.self_weight = scaling, threads, self_weight
         self.features: Any = ScaledFeatures(graph, scaling)
         self.heat = heat
@@ -111,6 +122,34 @@ class RowDiffusion(Diffusion):
     def noise(self, tol: float) -> float:
         """Return how far a diffused row may be off by rounding, as a length."""
         return NOISE
+
+    def offered(self, times: Array, nodes: NDArray[np.int64]) -> Array:
+        """Return the times at which rows tell nodes apart; the shortest ones always.
+
+        What walks bring is off by chance, by a variance that is known. A time is offered as long
+        as rows of some nodes differ by more than that makes them differ.
+        """
+        if not self.heat.walks:
+            return self.heat.offered(times, nodes)
+        probes = nodes[np.linspace(0, len(nodes) - 1, min(PROBES, len(nodes))).astype(int)]
+        for k, s in enumerate(times):
+            if k < 2 or len(probes) < 2:
+                continue
+            found = self._brought(probes, float(s))
+            apart = float(found.var(axis=0, ddof=1).sum())
+            chance = (1.0 - self.kept[float(s)]) * self._scatter / heat_walks.WALKS
+            if apart < (1.0 + RELIABLE) * chance:
+                return times[:k]
+        return times
+
+    def heat_note(self, s: float) -> str:
+        """Return a sentence on what the rows at a time are made of."""
+        kept = 100 * self.kept.get(s, 1.0)
+        rest = ", and random walks stand for the rest" if self.heat.walks and kept < 99 else ""
+        return (
+            f"Trained from rows whose certified entries have {kept:.0f} % of the heat at "
+            f"s = {s:g}{rest}."
+        )
 
     def path(
         self, nodes: NDArray[np.int64], times: NDArray[np.float64]
@@ -134,20 +173,21 @@ class RowDiffusion(Diffusion):
         return self._answers[key]
 
     def _bring(self, nodes: NDArray[np.int64], s: float) -> Array:
-        found = np.empty((len(nodes), self.features.shape[1]))
-        kept = 0.0
-        for a in range(0, len(nodes), STRIP):
-            strip = nodes[a : a + STRIP]
-            rows, shares, _ = self.heat.of(strip, s)
-            columns, places = np.unique(rows.indices, return_inverse=True)
-            parts = rows.data, places.astype(np.int32), rows.indptr
-            narrow = sp.csr_array(parts, shape=(len(strip), len(columns)))
-            product: Any = narrow @ self.features[columns]
-            sparse = hasattr(product, "toarray")
-            found[a : a + STRIP] = product.toarray() if sparse else product
-            kept += float(shares.sum())
-        self.kept[s] = kept / max(1, len(nodes))
-        return found
+        entries = (TOP + heat_walks.WALKS) * max(1, int(self.features.shape[1]))
+        size = int(np.clip(STRIP_NUMBERS // entries, 1, STRIP))
+        strips = [nodes[a : a + size] for a in range(0, len(nodes), size)]
+        if self.heat.cluster is None or s == 0:
+            parts = [brought(self.heat, self.features, strip, s) for strip in strips]
+        else:
+            tol = self.heat.tolerance(s, strips[0]) if strips else 0.0
+            path = str(Path(self.graph.path).resolve())
+            tasks = [
+                _Batch(path, self.graph.fingerprint, self.scaling, strip, s, tol)
+                for strip in strips
+            ]
+            parts = self.heat.cluster.run(_bring_batch, tasks)
+        self.kept[s] = sum(kept for _, kept in parts) / max(1, len(nodes))
+        return np.concatenate([np.empty((0, self.features.shape[1])), *(rows for rows, _ in parts)])
 
     def spread(self, block: NDArray[Any], s: float) -> Array:
         """Return the diffused columns, shape (n, k)."""
@@ -168,6 +208,36 @@ class RowDiffusion(Diffusion):
         return self._kernel(s, SPREAD_TOL).apply(units)[:, 0].astype(np.float64)
 
 
+def brought(
+    heat: HeatRows, features: ScaledFeatures, nodes: NDArray[np.int64], s: float
+) -> tuple[Array, float]:
+    """Return what heat brings some nodes, shape (k, f), and the sum of the shares kept."""
+    rows, shares, _ = heat.of(nodes, s)
+    columns, places = np.unique(rows.indices, return_inverse=True)
+    parts = rows.data, places.astype(np.int32), rows.indptr
+    narrow = sp.csr_array(parts, shape=(len(nodes), len(columns)))
+    product: Any = narrow @ features[columns]
+    dense: Array = product.toarray() if hasattr(product, "toarray") else np.asarray(product)
+    return dense, float(shares.sum())
+
+
+class _Batch(NamedTuple):
+    """Nodes whose diffused features a worker computes; small."""
+
+    graph: str
+    fingerprint: str
+    scaling: Scaling
+    nodes: NDArray[np.int64]
+    s: float
+    tol: float
+
+
+def _bring_batch(task: _Batch) -> tuple[Array, float]:
+    heat = rows_at(task.graph, task.fingerprint).at(task.s, task.tol)
+    features = ScaledFeatures(graph_at(task.graph, task.fingerprint), task.scaling)
+    return brought(heat, features, task.nodes, task.s)
+
+
 def sampled_rows(graph: Graph | DiskGraph) -> Any:
     """Return the features of some rows that stand for all, dense or sparse."""
     if graph.features is None:
@@ -185,11 +255,23 @@ def sampled_rows(graph: Graph | DiskGraph) -> Any:
 
 
 def row_diffusions(
-    graph: Graph | DiskGraph, kinds: tuple[ScalingKind, ...], threads: int | None
+    graph: Graph | DiskGraph,
+    kinds: tuple[ScalingKind, ...],
+    threads: int | None,
+    cluster: Cluster | None = None,
 ) -> dict[ScalingKind, Diffusion]:
-    """Return one for each scaling, with rows of the kernel in common."""
-    sample, heat = sampled_rows(graph), HeatRows(graph, threads=threads or 1)
-    return {
-        kind: RowDiffusion(graph, Scaling.learn(sample, kind), heat, threads=threads)
-        for kind in kinds
-    }
+    """Return one for each scaling, with rows of the kernel in common; a cluster computes them."""
+    sample, heat = sampled_rows(graph), HeatRows(graph, threads=threads or 1, cluster=cluster)
+    found: dict[ScalingKind, Diffusion] = {}
+    for kind in kinds:
+        scaling = Scaling.learn(sample, kind)
+        scatter = _scatter(scaling.apply(sample))
+        found[kind] = RowDiffusion(graph, scaling, heat, threads=threads, scatter=scatter)
+    return found
+
+
+def _scatter(rows: Any) -> float:
+    """Return the mean squared distance of rows from their mean."""
+    values = np.asarray(rows.data if hasattr(rows, "toarray") else rows, dtype=np.float64)
+    mean = np.asarray(rows.mean(axis=0), dtype=np.float64)
+    return float((values**2).sum() / max(1, rows.shape[0]) - (mean**2).sum())

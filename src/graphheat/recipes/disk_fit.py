@@ -19,6 +19,7 @@ from graphheat.checks import check_choice, check_seed
 from graphheat.disk import DiskGraph
 from graphheat.errors import OutputError, ParameterError
 from graphheat.graph.split import Split
+from graphheat.heat.engines.cluster.cluster import Cluster
 from graphheat.linear.disk_model import CombinedModel, DiskModel
 from graphheat.linear.disk_run import DiskRun
 from graphheat.linear.disk_spreading import spread_nodes
@@ -86,7 +87,7 @@ def fit_on_disk(
     resume: bool = False,
     progress: Progress | None = None,
     source: Mapping[str, Any] | None = None,
-    cluster: Any = None,
+    cluster: Cluster | None = None,
     **changes: Any,
 ) -> DiskRun:
     """Label every node of a graph on disk.
@@ -105,7 +106,8 @@ def fit_on_disk(
         File to keep the model in, probabilities beside it; and whether to go on from it: with the
         stage that was under way, and its labelling where it was trained.
     cluster
-        Where the diffusion runs; None: here. See :func:`graphheat.cluster`.
+        Who computes rows, XΘ, the diffusion and the labels; None: this process. See
+        :func:`graphheat.cluster`.
     **changes
         Settings: ``s``, ``l2``, ``scaling``, ``self_weight``, ``class_weight``.
 
@@ -140,7 +142,7 @@ def fit_on_disk(
     names, left_out = _stage_names(recipe, graph, split)
     fitting = _Fitting(
         graph, split, settings, seed, threads, progress, files,
-        None if cluster is None else cluster.diffuse, alone=len(names) == 1, began=began,
+        cluster, alone=len(names) == 1, began=began,
     )  # fmt: skip
     stages = [fitting.stage(name) for name in names]
     labels = stages[0].labels
@@ -201,7 +203,7 @@ class _Fitting:
     threads: int | None
     progress: Progress | None
     files: StageFiles
-    diffuse: Any
+    cluster: Cluster | None
     alone: bool
     began: float
     linear: Trained | None = None
@@ -214,7 +216,7 @@ class _Fitting:
         file = PROBABILITIES if self.alone else self.files.name_of(name)
         how: dict[str, Any] = {
             "out": self.files.folder, "name": file, "threads": self.threads or os.cpu_count() or 1,
-            "progress": self.progress, "diffuse": self.diffuse,
+            "progress": self.progress, "cluster": self.cluster,
         }  # fmt: skip
         if name == "spreading":
             found = spread_nodes(self.graph, self.split, self.settings.s, seed=self.seed, **how)
@@ -242,7 +244,7 @@ class _Fitting:
         else:
             trained = _train(
                 self.graph, self.split, self.settings, name, self.seed, self.threads,
-                self.progress, self.linear,
+                self.progress, self.linear, self.cluster,
             )  # fmt: skip
             self.files.keep_trained(name, trained.model, trained.kept, trained.notes,
                                     trained.train, trained.left_out)  # fmt: skip
@@ -263,15 +265,18 @@ def _train(
     threads: int | None,
     progress: Progress | None,
     linear: Trained | None = None,
+    cluster: Cluster | None = None,
 ) -> Trained:
     """Train a stage from rows; the network takes time and scaling from the linear model."""
     if linear is None:
-        linear = train_linear(graph, split, settings, seed=seed, threads=threads, progress=progress)
+        linear = train_linear(
+            graph, split, settings, seed=seed, threads=threads, progress=progress, cluster=cluster
+        )
     if name == "linear":
         return linear
     from graphheat.training.sampled_network import train_sampled
 
-    found = train_sampled(graph, split, linear.model, seed=seed, threads=threads)
+    found = train_sampled(graph, split, linear.model, seed=seed, threads=threads, cluster=cluster)
     return Trained(found.model, linear.kept, linear.notes, found.train, found.left_out)
 
 
@@ -343,17 +348,18 @@ def train_linear(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress | None = None,
+    cluster: Cluster | None = None,
 ) -> Trained:
     """Fit a ridge classifier from rows of the training nodes."""
-    task = Task.of(graph, split, settings, threads)
+    task = Task.of(graph, split, settings, threads, cluster)
     with threadpool_limits(1):
         found, notes = search(task, seed, progress)
         learned = learn(task, found)
     diffusion = learned.diffusion
     kept = diffusion.kept.get(learned.s, 1.0) if isinstance(diffusion, RowDiffusion) else 1.0
-    told = (
-        f"Trained from rows that account for {100 * kept:.0f} % of the heat at s = {learned.s:g}.",
-    )
+    told: tuple[str, ...] = ()
+    if isinstance(diffusion, RowDiffusion):
+        told = (diffusion.heat_note(learned.s),)
     left_out = learned.left_out.copy()
     left_out[:, learned.absent] = left_out.min(initial=0.0) - 2 * ABSENT
     return Trained(LinearModel.of(learned), kept, (*notes, *told), task.train, left_out)

@@ -1,6 +1,6 @@
 """A network trained from rows of the kernel: its cost does not grow with the graph.
 
-Only rows of labelled nodes and of a sample of unlabelled ones are looked at, the largest 64 entries
+Only rows of labelled nodes and of a sample of unlabelled ones are looked at, 128 entries
 of each. In every epoch nodes are dropped at random, twice; labels are learned from both views, and
 on the sampled unlabelled nodes both are drawn to their sharpened mean.
 
@@ -25,11 +25,12 @@ from torch.nn import functional
 
 from graphheat.disk import DiskGraph
 from graphheat.graph import Graph, Split
+from graphheat.heat.engines.cluster.cluster import Cluster
 from graphheat.linear.heat_rows import HeatRows
 from graphheat.linear.narrow_model import NarrowModel, SampledModel
 from graphheat.linear.row_diffusion import ScaledFeatures
 
-TOP = 64  # entries of a row
+TOP = 128  # entries of a row
 UNLABELLED = 1000  # nodes that consistency is asked of
 MOST_TRAINING, MOST_VALIDATION = 5000, 1000
 HIDDEN, EPOCHS, PATIENCE = 64, 200, 40
@@ -41,7 +42,7 @@ TEMPERATURE, CONSISTENCY, WARM_UP = 0.5, 1.0, 50
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows of some nodes: positions among the features that were read, and weights, (k, 64)."""
+    """Rows of some nodes: positions among the features that were read, and weights, (k, 128)."""
 
     places: Tensor
     weights: Tensor
@@ -96,6 +97,7 @@ def train_sampled(
     *,
     seed: int = 0,
     threads: int | None = None,
+    cluster: Cluster | None = None,
 ) -> Sampled:
     """Train a network from rows, with the diffusion time and scaling that a linear model chose.
 
@@ -107,7 +109,8 @@ def train_sampled(
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return _trained(graph, split, linear, np.random.default_rng(seed), threads)
+        heat = HeatRows(graph, threads=threads or 1, cluster=cluster)
+        return _trained(graph, split, linear, np.random.default_rng(seed), heat)
 
 
 def _trained(
@@ -115,7 +118,7 @@ def _trained(
     split: Split,
     linear: NarrowModel,
     random: np.random.Generator,
-    threads: int | None,
+    heat: HeatRows,
 ) -> Sampled:
     train, val = (
         _some(split.train, MOST_TRAINING, random),
@@ -123,7 +126,7 @@ def _trained(
     )
     free = random.integers(0, graph.n, 2 * UNLABELLED)
     free = random.permutation(np.setdiff1d(free, split.train))[:UNLABELLED]
-    features, (taught, judged, sampled) = _gather(graph, linear, (train, val, free), threads)
+    features, (taught, judged, sampled) = _gather(graph, linear, (train, val, free), heat)
     codes, val_codes = (
         torch.as_tensor(np.asarray(graph.labels[nodes], dtype=np.int64)) for nodes in (train, val)
     )
@@ -228,10 +231,9 @@ def _gather(
     graph: Graph | DiskGraph,
     linear: NarrowModel,
     groups: tuple[NDArray[np.int64], ...],
-    threads: int | None,
+    heat: HeatRows,
 ) -> tuple[Tensor, list[_Rows]]:
     """Return the features that rows of all groups look at, and the rows of each group."""
-    heat = HeatRows(graph, threads=threads or 1)
     tops = [_top(heat, nodes, linear) for nodes in groups]
     columns = np.unique(np.concatenate([columns.ravel() for columns, _ in tops]))
     read: Any = ScaledFeatures(graph, linear.scaling)[columns]
@@ -249,7 +251,7 @@ def _gather(
 def _top(
     heat: HeatRows, nodes: NDArray[np.int64], linear: NarrowModel
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return columns and weights of the largest entries of rows, each of shape (k, TOP)."""
+    """Return columns and weights that stand for rows, each of shape (k, TOP)."""
     columns = np.repeat(nodes[:, None], TOP, axis=1)
     weights = np.zeros((len(nodes), TOP))
     if not len(nodes):
@@ -257,9 +259,27 @@ def _top(
     rows = heat.of(nodes, linear.s).rows
     for k, node in enumerate(nodes):
         part = slice(rows.indptr[k], rows.indptr[k + 1])
-        at, shares = rows.indices[part], rows.data[part]
-        largest = np.lexsort((at, -shares))[: TOP - 1]
-        kept = shares[largest] / shares[largest].sum() * (1.0 - linear.self_weight)
-        columns[k, : len(largest)], weights[k, : len(largest)] = at[largest], kept
+        at, shares = _few(rows.indices[part], rows.data[part], TOP - 1)
+        columns[k, : len(at)] = at
+        weights[k, : len(at)] = shares / shares.sum() * (1.0 - linear.self_weight)
         columns[k, -1], weights[k, -1] = node, linear.self_weight
     return columns, weights
+
+
+def _few(
+    at: NDArray[Any], shares: NDArray[np.float64], most: int
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return at most so many entries of a row: the larger half, and a fair sample of the others.
+
+    The sample is systematic: an entry is taken as often as its share asks for, and all that are
+    taken have one weight. So what the entries bring has the mean of what all of them bring.
+    """
+    order = np.lexsort((at, -shares))
+    if len(order) <= most:
+        return at[order], shares[order]
+    large, rest = order[: most // 2], np.sort(order[most // 2 :])
+    count = most - len(large)
+    ends = np.cumsum(shares[rest])
+    drawn = rest[np.searchsorted(ends, (np.arange(count) + 0.5) / count * ends[-1])]
+    chosen = np.concatenate([large, drawn])
+    return at[chosen], np.concatenate([shares[large], np.full(count, ends[-1] / count)])
