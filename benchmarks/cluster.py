@@ -90,16 +90,31 @@ def diffusion(graph: Any, X: np.ndarray, where: Any, folder: Path) -> tuple[np.n
         return np.array(rows(slice(0, graph.n), 0)), cluster.traffic, seconds
 
 
+def whole_fit(graph: Any, where: Any, folder: Path) -> tuple[Any, int, float]:
+    """Return a run whose rows, XΘ, products and labels are tasks, how many, and the seconds."""
+    from graphheat.heat.engines.cluster.cluster import open_cluster
+    from graphheat.recipes.disk_fit import fit_on_disk
+    from graphheat.runs.checkpoint import FILENAME
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with open_cluster(where, folder) as cluster:
+        started = time.perf_counter()
+        run = fit_on_disk(graph, "linear", threads=1, cluster=cluster, checkpoint=folder / FILENAME)
+        return run, cluster.traffic.tasks, time.perf_counter() - started
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--graph", default="/tmp/graphheat-out-of-core/1000000/big.graph")
     parser.add_argument("--columns", type=int, default=16)
+    parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
     from graphheat.disk import DiskGraph
     from graphheat.errors import GraphHeatError
     from graphheat.heat.engines.panel.panel import row_bytes
     from graphheat.linear.labelling import in_panels, series_of
     from graphheat.linear.work_plan import plan_work
+    from graphheat.recipes.disk_fit import fit_on_disk
 
     graph = DiskGraph.open(given.graph)
     X = np.random.default_rng(0).random((graph.n, given.columns), dtype=np.float32)
@@ -113,7 +128,7 @@ def main() -> None:
     machines = {count: Machines(count) for count in (1, 2)}
     for count, each in machines.items():  # loops are compiled and loaded once per worker
         diffusion(graph, X, each.client, folder / f"warm-{count}")
-    for _ in range(3):
+    for _ in range(given.rounds):
         for count, each in machines.items():
             found, traffic, seconds = diffusion(graph, X, each.client, folder / "timed")
             times[count].append(seconds)
@@ -127,6 +142,12 @@ def main() -> None:
              "moved GB": (traffic.read + traffic.written) / 1e9, "planned GB": plan.network / 1e9}
         )  # fmt: skip
     two = machines[2]
+    here = fit_on_disk(graph, "linear", threads=1)
+    there, tasks, seconds = whole_fit(graph, two.client, folder / "fit")
+    rows.append(
+        {"run": "fit --recipe linear, two workers", "seconds": seconds, "tasks": tasks,
+         "same bits": bool(np.array_equal(here.probabilities, there.probabilities))}
+    )  # fmt: skip
     kills = threading.Thread(target=_kill, args=(two, 5, min(times[2]) / 6))
     kills.start()
     found, traffic, seconds = diffusion(graph, X, two.client, folder / "killed")
