@@ -228,13 +228,13 @@ def test_mapped_files_find_a_full_disk_before_they_are_written(tables, tmp_path,
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(OutputError, match="What was finished is kept"):
+    with pytest.raises(OutputError, match="goes on from what was finished"):
         ingest(tables.edges, tmp_path / "g.graph", nodes=tables.nodes)
     monkeypatch.undo()
     graph = ingest(tables.edges, tmp_path / "g.graph", nodes=tables.nodes)
     graph.verify()
     monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(OutputError, match="Free some room and run the same command"):
+    with pytest.raises(OutputError, match="a fit with --resume"):
         labelling.new_probabilities(graph, tmp_path, "p.npy")
     assert not (tmp_path / "p.npy").exists()
 

@@ -8,6 +8,7 @@ version is recognised at once, before a number of it is used.
 from __future__ import annotations
 
 import json
+import math
 import os
 import zlib
 from collections.abc import Mapping
@@ -172,5 +173,9 @@ def new_array(file: Path, shape: tuple[int, ...], dtype: Any) -> Any:
     except OSError as error:
         with suppress(OSError):
             file.unlink()
-        raise WriteError(f"{file} cannot be written: {error.strerror or error}.") from error
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        raise WriteError(
+            f"{file} cannot be written: {error.strerror or error}. It takes {size / 1e9:.2f} GB; "
+            "the same command goes on from what was finished (a fit with --resume)."
+        ) from error
     return array
