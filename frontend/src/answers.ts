@@ -1,4 +1,4 @@
-/** What a person said of nodes, with undo and redo. */
+/** A person's answers for nodes, with undo and redo. */
 
 export type Kind = "label" | "unsure" | "skip";
 

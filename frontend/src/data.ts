@@ -48,7 +48,7 @@ export interface Scene {
   probabilities: Float32Array | null;
   calibrated: Float32Array | null;
   confidence: Float32Array | null;
-  /** What may be said of it: without nodes to calibrate on it is the model's own. */
+  /** Its name on the page: "calibrated confidence", or "confidence" without nodes to calibrate on. */
   confidenceName: string;
   sets: Uint8Array | null;
   reasons: Reasons | null;

@@ -55,7 +55,7 @@ export class Labelling {
   private looking = false;
   private turn = 0;
   private readonly listeners: Listener[] = [];
-  /** What a server is told. */
+  /** Sends a change to the server. */
   sent: ((change: Change) => void) | null = null;
   classAdded: ((name: string) => void) | null = null;
   classRenamed: ((code: number, name: string) => void) | null = null;
@@ -180,7 +180,7 @@ export class Labelling {
     slice();
   }
 
-  /** A notebook that shows the page in a frame of its own making is told; nobody else is. */
+  /** Report labels to a notebook that shows the page in a frame of its own making, and to nobody else. */
   private report(): void {
     if (window.parent === window || location.href !== "about:srcdoc") return;
     const labels = [...this.answers.entries()].map(([node, { kind, code }]) => [node, code, kind]);
@@ -293,7 +293,7 @@ export class Labelling {
   // ------------------------------------------------------------------ what follows
 
   /** Let predictions of a model elsewhere stand in for the page's; null: no longer. */
-  borrow(foreign: Foreign | null): void {
+  showForeign(foreign: Foreign | null): void {
     this.foreign = foreign;
     this.shown = null;
     this.tell();
@@ -336,8 +336,8 @@ export class Labelling {
   private guesses(): { predicted: Int16Array | null; probabilities: Float32Array | null; reached: Uint8Array | null } {
     const { n } = this.own;
     const c = this.classes.length;
-    const borrowed = this.foreign?.probabilities.length === n * c ? this.foreign : null;
-    const source = borrowed?.probabilities ?? this.spread?.probabilities;
+    const foreign = this.foreign?.probabilities.length === n * c ? this.foreign : null;
+    const source = foreign?.probabilities ?? this.spread?.probabilities;
     if (!source || !c || source.length !== n * c) return { predicted: null, probabilities: null, reached: null };
     const predicted = new Int16Array(n);
     for (let i = 0; i < n; i++) {
@@ -345,7 +345,7 @@ export class Labelling {
       for (let k = 1; k < c; k++) if (source[i * c + k] > source[i * c + best]) best = k;
       predicted[i] = best;
     }
-    return { predicted, probabilities: Float32Array.from(source), reached: borrowed ? null : this.spread!.reached };
+    return { predicted, probabilities: Float32Array.from(source), reached: foreign ? null : this.spread!.reached };
   }
 
   /** The graph as the answers have it: their labels, their classes, and what heat makes of them. */

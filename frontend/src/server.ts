@@ -218,7 +218,7 @@ export class Server {
   private async predictions(): Promise<void> {
     const { model, labelling } = this;
     if (!model || model.name === "spreading") {
-      if (this.shownModel !== "") labelling.borrow(null);
+      if (this.shownModel !== "") labelling.showForeign(null);
       this.shownModel = "";
       return;
     }
@@ -231,7 +231,7 @@ export class Server {
     if (n !== labelling.own.n || buffer.byteLength !== 12 + 4 * n * c) return;
     this.asked = revision;
     this.shownModel = model.name;
-    labelling.borrow({ probabilities: Float64Array.from(new Float32Array(buffer, 12)), name: model.name });
+    labelling.showForeign({ probabilities: Float64Array.from(new Float32Array(buffer, 12)), name: model.name });
   }
 
   private async explain(node: number): Promise<Explanation | null> {

@@ -39,7 +39,7 @@ export class Storage {
     }
   }
 
-  /** Be told of what another tab kept. */
+  /** Call `changed` with what another tab kept. */
   listen(changed: (kept: Kept) => void): void {
     window.addEventListener("storage", (event) => {
       if (event.key !== this.key) return;

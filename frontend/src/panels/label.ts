@@ -212,11 +212,11 @@ export class LabelPanel {
       h("ul", {}, ...found.slice(0, MOST_LINKS).map(([other]) => h("li", {},
         nodeButton(explorer, other),
         scene.predicted || scene.labels[other] >= 0
-          ? h("span", { class: scene.labels[other] >= 0 ? "kin" : "kin guess" }, classChip(explorer, (scene.predicted ?? scene.labels)[other])) : null))),
+          ? h("span", { class: scene.labels[other] >= 0 ? "neighbor-class" : "neighbor-class guess" }, classChip(explorer, (scene.predicted ?? scene.labels)[other])) : null))),
       left > 0 ? h("p", { class: "hint" }, `and ${count(left)} more`) : null);
   }
 
-  // ------------------------------------------------------------------ what was said
+  // ------------------------------------------------------------------ what was answered
 
   private given(): HTMLElement[] {
     const { explorer } = this;

@@ -18,8 +18,8 @@ export function knowledge(explorer: Explorer): string {
   let known = 0;
   let [predicted, sure, unreached] = [0, 0, 0];
   for (let i = 0; i < scene.n; i++) {
-    const taught = scene.predicted ? scene.split[i] === TRAINING && scene.labels[i] >= 0 : scene.labels[i] >= 0;
-    if (taught) known++;
+    const training = scene.predicted ? scene.split[i] === TRAINING && scene.labels[i] >= 0 : scene.labels[i] >= 0;
+    if (training) known++;
     else if (scene.predicted && scene.predicted[i] < 0) unreached++;
     else if (scene.confidence) {
       predicted++;

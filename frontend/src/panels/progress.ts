@@ -1,4 +1,4 @@
-/** How far one is: what is known, how sure the rest is, and where it can be told how much of it is right. */
+/** How far one is: what is known, how sure the rest is, and, where that can be estimated, how much of it is right. */
 
 import { count, h, percent, plural, svg } from "../dom";
 import type { Explorer } from "../explorer";

@@ -30,11 +30,11 @@ export class WhyPanel {
       return;
     }
     if (explorer.scene.labelled) {
-      const said = h("div", {}, ...this.ownLabels(node));
-      this.element.replaceChildren(nodeCard(explorer, node), said, this.probabilities(node));
+      const explanation = h("div", {}, ...this.ownLabels(node));
+      this.element.replaceChildren(nodeCard(explorer, node), explanation, this.probabilities(node));
       // A model behind a server has reasons of its own; those of heat alone stand until they come.
       void explorer.labelling.explain?.(node).then((reasons) => {
-        if (reasons && explorer.state.node === node) said.replaceChildren(...this.foreign(reasons));
+        if (reasons && explorer.state.node === node) explanation.replaceChildren(...this.foreign(reasons));
       });
       return;
     }
