@@ -36,7 +36,7 @@ LONGEST = 700  # characters of a sentence
 
 @dataclass
 class Outcome:
-    """How a command or a call ended, and what it said."""
+    """How a command or a call ended, and what it wrote."""
 
     code: int | None = None
     signal: int | None = None
@@ -106,12 +106,12 @@ def in_a_child(words):
             os.kill(number, signal.SIGKILL)
         time.sleep(0.005)
     code = os.waitstatus_to_exitcode(status)
-    said = []
+    streams = []
     for stream in (out, err):
         stream.seek(0)
-        said.append(stream.read().decode(errors="replace"))
+        streams.append(stream.read().decode(errors="replace"))
         stream.close()
-    return Outcome(code if code >= 0 else None, -code if code < 0 else None, *said)
+    return Outcome(code if code >= 0 else None, -code if code < 0 else None, *streams)
 
 
 def child(words):
@@ -174,14 +174,14 @@ def main():
         if (given.groups and case.group not in given.groups) or given.only not in case.name:
             continue
         outcome = tried(case)
-        said = (outcome.err.splitlines() or [""])[-1]
+        message = (outcome.err.splitlines() or [""])[-1]
         counts[case.group]["cases"] += 1
         if outcome.wrong:
             counts[case.group]["otherwise"] += 1
         else:
             counts[case.group][CODES[outcome.code]] += 1
         mark = "OTHERWISE " + "; ".join(outcome.wrong) if outcome.wrong else CODES[outcome.code]
-        print(f"{case.group}: {case.name} | {mark} | {said[:160]}", flush=True)
+        print(f"{case.group}: {case.name} | {mark} | {message[:160]}", flush=True)
     rows = [
         {"group": group, **{key: each[key] for key in ("cases", *CODES.values(), "otherwise")}}
         for group, each in counts.items()

@@ -68,7 +68,7 @@ def test_a_label_given_in_one_tab_appears_in_the_other(browser, served_page, tmp
         code = int(KNOWN.labels[elsewhere])
         until(one, f"{answer.format(elsewhere)} === {code}")
         until(one, f"graphheat.scene.predicted[{elsewhere}] === {code}")
-        one.locator("body").press("z")  # what this tab said, whatever the other has said since
+        one.locator("body").press("z")  # this tab's answer, whatever the other answered since
         until(other, f"{answer.format(asked)} === undefined")
         assert other.evaluate(answer.format(elsewhere)) == code
         other.evaluate("graphheat.labelling.addClasses('water')")
@@ -80,7 +80,7 @@ def test_a_label_given_in_one_tab_appears_in_the_other(browser, served_page, tmp
 
 
 class SlowNetworks:
-    """Stands for the process that trains: done when it is told so, and sure of the first class."""
+    """Stands for the process that trains: ends when ``done`` is set, sure of the first class."""
 
     done = threading.Event()
 
@@ -89,8 +89,8 @@ class SlowNetworks:
 
     def train(self, codes, classes):
         assert self.done.wait(60)
-        said = np.tile(np.array([0.9, 0.1], dtype=np.float32), (self.n, 1))
-        return Trained(said, loss=0.25, linear_loss=0.5)
+        probabilities = np.tile(np.array([0.9, 0.1], dtype=np.float32), (self.n, 1))
+        return Trained(probabilities, loss=0.25, linear_loss=0.5)
 
     def close(self):
         self.done.set()

@@ -61,8 +61,8 @@ def test_a_graph_that_has_moved_is_named(run, folder):
 
 def test_another_graph_is_refused(run, folder):
     write_npz(block_model(60, 3, features=8, seed=9), folder / "other.npz")
-    said = refused("explore", run, "--graph", "other.npz", "--out", "page.html")
-    assert "is not the graph that this run was fitted on" in said
+    message = refused("explore", run, "--graph", "other.npz", "--out", "page.html")
+    assert "is not the graph that this run was fitted on" in message
     assert not (folder / "page.html").exists()
 
 
@@ -82,8 +82,8 @@ def test_mistakes_end_in_a_sentence(args, words):
 
 
 def test_graph_options_of_a_run_need_its_graph(run):
-    said = refused("explore", run, "--title-column", "t", "--out", "p.html")
-    assert "name that with --graph" in said
+    message = refused("explore", run, "--title-column", "t", "--out", "p.html")
+    assert "name that with --graph" in message
 
 
 def test_a_page_is_headed_by_the_folder_of_a_file_that_is_called_as_any_other(folder):

@@ -70,12 +70,12 @@ def grown():
 
 
 def test_a_grown_graph_is_labelled_by_neighbours_that_were_there():
-    said = RUN.predict(grown())
-    assert len(said.nodes) == 151 and np.allclose(said.probabilities.sum(axis=1), 1)
+    predictions = RUN.predict(grown())
+    assert len(predictions.nodes) == 151 and np.allclose(predictions.probabilities.sum(axis=1), 1)
     # Nobody who was there changes much: two nodes of 150 have one more neighbour.
-    assert (said.probabilities[:150].argmax(axis=1) == RUN.predicted).mean() > 0.97
+    assert (predictions.probabilities[:150].argmax(axis=1) == RUN.predicted).mean() > 0.97
     few = RUN.predict(grown(), nodes=[900])
-    assert np.allclose(few.probabilities, said.probabilities[-1:], atol=1e-6)
+    assert np.allclose(few.probabilities, predictions.probabilities[-1:], atol=1e-6)
     again = RUN.on(grown()).on(grown().extended([901], [(901, 900)]))
     assert again.probabilities.shape == (152, 3)
 

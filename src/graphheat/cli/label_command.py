@@ -53,7 +53,7 @@ def label(
     """Label GRAPH in a browser, and watch the graph follow.
 
     Prints an address with a token; whoever has it may label. Each label is on the disk before the
-    page is told so (DIR/labels.sqlite: who, when, what). A linear model follows every label, the
+    page confirms it (DIR/labels.sqlite: who, when, what). A linear model follows every label, the
     default recipe trains in the background and takes over where it predicts labels that it has not
     seen better. "Finish" on the page writes DIR as `fit --out` does, and DIR/labels.csv.
     Ctrl-C ends; --resume goes on.

@@ -248,11 +248,11 @@ def _separator(meta: Any, path: Path) -> str:
 def _reddit(graph: Path, data: Path) -> Graph:
     edges, nodes = read_archive(graph), read_archive(data)
     try:
-        ends, shape, roles = [edges["row"], edges["col"]], edges["shape"], nodes["node_types"]
+        ends, shape, node_types = [edges["row"], edges["col"]], edges["shape"], nodes["node_types"]
         features, labels = nodes["feature"], nodes["label"]
     except KeyError as error:
         raise FileFormatError(f"{graph.parent} lacks the array {error.args[0]!r}.") from None
-    whole = all(each.ndim == 1 and each.dtype.kind in "iu" for each in (*ends, shape, roles))
+    whole = all(each.ndim == 1 and each.dtype.kind in "iu" for each in (*ends, shape, node_types))
     if not whole or len(shape) != 2 or len(ends[0]) != len(ends[1]) or shape.min() < 0:
         raise FileFormatError(
             f"{graph.parent}: row and col must be whole numbers, one each per edge, shape two, and "
@@ -260,7 +260,7 @@ def _reddit(graph: Path, data: Path) -> Graph:
         )
     n = int(shape[0])
     check_nodes_fit(n, graph.stat().st_size + data.stat().st_size, graph)
-    split = {part: roles == code for part, code in (("train", 1), ("val", 2), ("test", 3))}
+    split = {part: node_types == code for part, code in (("train", 1), ("val", 2), ("test", 3))}
     return Graph.from_edge_index(
         np.stack(ends), num_nodes=n, symmetrize="max", features=features, labels=labels,
         split=split, name="reddit",

@@ -22,7 +22,7 @@ SPLITS = ("", "train", "validation", "test")  # codes of the block "split"
 SOURCES = 12  # of each explained node, the largest
 NO_SOURCE = 2**32 - 1  # in place of a source, where there are fewer
 FEATURES = 6  # of each explained node, the largest
-HOPS = 6  # distances told apart: 0 … 4, and 5 or more
+HOPS = 6  # distances distinguished: 0 … 4, and 5 or more
 PROTOCOL = 1  # between a page and its server
 UNIT = 65535  # a share or a place of 1, as uint16
 
@@ -117,7 +117,7 @@ class RunHeader(TypedDict):
 
 
 class ServerHeader(TypedDict):
-    """What a page is told by the server that it came from; ``version`` is the protocol's."""
+    """What a page is given by the server that it came from; ``version`` is the protocol's."""
 
     version: int
 

@@ -127,7 +127,7 @@ class SpectralGraph:
         if not sp.issparse(X):
             X = np.asarray(X)
             if X.ndim not in (1, 2) or X.shape[0] != self.n or X.dtype.kind not in "biufc":
-                return X  # what is wrong with it is said where it is used
+                return X  # refused, with the reason, where it is used
         return _scaled(X, factor)
 
     def _stacked(self, X: Any) -> Any:

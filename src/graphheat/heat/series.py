@@ -160,12 +160,12 @@ def heat_series(
     float32 serves where it keeps its half, and never below tol = 1e-6 or beyond s = 100; float64
     elsewhere. The proven bound is right for signals, where smooth ones on stars and cliques come
     near it, and far too large for the entries of real graphs: for these ``measure`` gives the
-    error of float32 on probes of this very graph, with a margin. ``owner`` is who is told that
-    ``tol`` is beyond float64.
+    error of float32 on probes of this very graph, with a margin. ``owner`` is the class that
+    the error names when ``tol`` is beyond float64.
     """
     if s == 0:
         return HeatSeries(np.ones(1), DOUBLE, s=0.0, tol=tol)
-    # Below 1e-20 no precision serves, as is said at the end.
+    # Below 1e-20 no precision serves; the error is raised at the end.
     coefficients, tails = heat_coefficients(s, max(tol / 2, 1e-20))
     order = int(np.argmax(tails <= tol / 2))
     coefficients, truncation = coefficients[: order + 1], float(tails[order])

@@ -53,7 +53,7 @@ class TextTable:
     first: tuple[str, ...]
     skipped: int
     text: str = field(repr=False)
-    headed: None = None  # nobody said so
+    headed: None = None  # not stated by a caller
     parsed: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -1,4 +1,4 @@
-"""The journal of labels: who said what of which node, and when; one SQLite file.
+"""The journal of labels: who answered what for which node, and when; one SQLite file.
 
 An entry is on the disk before :meth:`Journal.add` returns: SQLite commits with its write-ahead log
 flushed (``synchronous = FULL``), so that neither a killed process nor a power cut takes it back.
@@ -75,7 +75,7 @@ class Entry:
     node, code, text
         The row number, the class's code, the class's name; None where the kind has none.
     revision, at, who
-        Its number from 1 on, the time (UTC), and who said it; set by the journal.
+        Its number from 1 on, the time (UTC), and who wrote it; set by the journal.
     """
 
     id: str
@@ -88,7 +88,7 @@ class Entry:
     who: str = ""
 
     @property
-    def said(self) -> tuple[object, ...]:
+    def content(self) -> tuple[object, ...]:
         """What it says, apart from when and by whom."""
         return self.kind, self.node, self.code, self.text
 
@@ -216,7 +216,7 @@ class Journal:
                     return int(done.lastrowid or 0)
             except sqlite3.DatabaseError as error:
                 raise self._failure(error) from error
-        if held.said != entry.said:
+        if held.content != entry.content:
             raise ConflictError(f"The id {entry.id} stands for another entry; take a new one.")
         return held.revision
 

@@ -1,4 +1,4 @@
-"""A graph that is being labelled: journal, models, suggestions, and who is told of changes."""
+"""A graph that is being labelled: journal, models, suggestions, and who is notified of changes."""
 
 from __future__ import annotations
 
@@ -214,10 +214,10 @@ class Session:
 
     def _look_ahead(self, labelled: Graph, passed: NDArray[np.bool_], model: Model | None) -> None:
         """Find suggestions and suspects."""
-        said = None if model is None else np.asarray(model.probabilities, dtype=np.float64)
+        probabilities = None if model is None else np.asarray(model.probabilities, dtype=np.float64)
         known = np.flatnonzero(labelled.labels >= 0)
         try:
-            found = chosen(labelled, SUGGESTED, known, passed, said, self._reach)
+            found = chosen(labelled, SUGGESTED, known, passed, probabilities, self._reach)
             doubted = quick_suspects(labelled) if model is not None else None
         except (GraphHeatError, MemoryError):
             return

@@ -110,9 +110,9 @@ class EnsembleObjective:
         self.module = _Members(x.size(1), settings.hidden, classes, self.members)
         self._nodes, self._labels = torch.tensor(nodes), torch.tensor(labels)
         self._counts = torch.tensor(counts.T, dtype=torch.float32)  # (m, members)
-        taught = torch.tensor(teachers.swapaxes(0, 1), dtype=torch.float32)  # (n, consistent, c)
-        self._prior = taught.mean(dim=0)
-        self._taught = taught.clamp_min(LEAST).log()
+        targets = torch.tensor(teachers.swapaxes(0, 1), dtype=torch.float32)  # (n, consistent, c)
+        self._prior = targets.mean(dim=0)
+        self._log_targets = targets.clamp_min(LEAST).log()
         self._consistent = len(teachers)
         self._alignment = _alignment(len(nodes), classes)
         self._step = 0
@@ -152,10 +152,12 @@ class EnsembleObjective:
         """
         now = p.mean(dim=0).clamp_min(LEAST)
         p = p * (self._prior / now).pow(self._alignment).clamp(1 / FACTOR, FACTOR)
-        said = (p / p.sum(dim=2, keepdim=True)).clamp_min(LEAST).log()
+        log_p = (p / p.sum(dim=2, keepdim=True)).clamp_min(LEAST).log()
         done = self._step / self.settings.max_epochs
         faded = min(1.0, (1.0 - done) / (1.0 - FADE))
-        return softmax(said / self.settings.sharpening + faded * (self._taught - said), dim=2)
+        return softmax(
+            log_p / self.settings.sharpening + faded * (self._log_targets - log_p), dim=2
+        )
 
     def _views(self) -> Tensor:
         """Return the logits of all nodes, shape (n, views, members, c)."""
@@ -258,7 +260,7 @@ def train_ensemble(
     for each, fold in zip(counts, unseen, strict=True):
         seen = np.full(len(train), True) if folds is None else folds != fold
         each[seen] = _label_weights(labels[seen], len(graph.classes))
-    told = np.concatenate([np.repeat(teachers[:1], members, axis=0), teachers[1:]])
+    repeated = np.concatenate([np.repeat(teachers[:1], members, axis=0), teachers[1:]])
     counts = np.tile(counts, (len(KINDS), 1))
     operator = heat_operator(
         graph,
@@ -272,7 +274,7 @@ def train_ensemble(
         torch.manual_seed(seed)
         gain = _gain(prepared.x, operator)
         objective = EnsembleObjective(
-            settings, _scaled(prepared.x, gain), operator, train, labels, counts, told
+            settings, _scaled(prepared.x, gain), operator, train, labels, counts, repeated
         )
         optimizer = Adam(
             objective.module.parameters(), lr=settings.learning_rate, weight_decay=settings.l2
