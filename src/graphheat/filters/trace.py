@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from graphheat.checks import check_count, check_number, check_seed
 from graphheat.heat.engines import Request
@@ -92,6 +92,6 @@ def estimate_trace(filter: GraphFilter, samples: int, confidence: float, seed: i
     # A Hermitian matrix is counted twice, by its real and its imaginary rows.
     found = (known + np.concatenate(values)) * (filter.n / operand.n)
     mean = float(found.mean())
-    width = float(student.ppf((1 + confidence) / 2, samples - 1) * found.std(ddof=1))
+    width = float(stdtrit(samples - 1, (1 + confidence) / 2) * found.std(ddof=1))
     width = width / samples**0.5 + sure
     return Trace(mean, mean - width, mean + width, samples, confidence)

@@ -20,7 +20,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import poisson
+from scipy.special import pdtr
 
 from graphheat.heat.engines.push.walk import Ranked
 
@@ -69,7 +69,8 @@ class HeatWalks:
     def _lengths(s: float) -> NDArray[np.int64]:
         """Return steps of walks, falling, shape (walks,)."""
         quantiles = (np.arange(WALKS)[::-1] + 0.5) / WALKS
-        return np.asarray(poisson.ppf(quantiles, s), dtype=np.int64)
+        possible = np.arange(int(s + 12.0 * s**0.5) + 24)
+        return np.searchsorted(pdtr(possible, s), quantiles)
 
 
 def _passed(ranks: Ranked) -> float:
