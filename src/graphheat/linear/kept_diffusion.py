@@ -108,23 +108,25 @@ class KeptDiffusion(Diffusion):
         new = np.array([node for node in nodes.tolist() if node not in self._rows], dtype=np.int64)
         for a in range(0, len(new), TOGETHER):
             some = new[a : a + TOGETHER]
-            kinds = {PATH_TOL: np.dtype(np.float32)}
+            kinds: dict[float, Any] = {PATH_TOL: np.float32}
             if self._final:
-                kinds[TOL] = np.dtype(np.float64)
+                kinds[TOL] = np.float64
             found = {tol: self._brought_at_all(some, tol, dtype) for tol, dtype in kinds.items()}
             for j, node in enumerate(some.tolist()):
                 self._rows[node] = {tol: np.ascontiguousarray(x[:, j]) for tol, x in found.items()}
 
-    def _brought_at_all(self, nodes: Nodes, tol: float, dtype: np.dtype[Any]) -> NDArray[Any]:
+    def _brought_at_all(self, nodes: Nodes, tol: float, dtype: Any) -> NDArray[Any]:
         """Return what heat brings ``nodes`` at every time, shape (times, k, f)."""
         features = self.features.astype(dtype, copy=False)
         kernel = self._kernel(0.0, tol)
         keys = [(float(s), tol, nodes.tobytes()) for s in self._times]
-        kept = [self._kept[key] for key in keys]
-        if any(heat is None for heat in kept):
+        kept = [heat for heat in (self._kept[key] for key in keys) if heat is not None]
+        if len(kept) < len(keys):
             kept = list(kernel.sweep(self._units(nodes, dtype), self._times))
             for key, heat in zip(keys, kept, strict=True):
                 heat /= heat.sum(axis=0)
                 self._kept[key] = heat
-        columns = np.concatenate(kept, axis=1)  # one product with the features for all times
+        columns: NDArray[Any] = np.concatenate(
+            kept, axis=1
+        )  # one product with the features for all times
         return np.asarray(features.T @ columns).T.reshape(len(keys), len(nodes), -1)
