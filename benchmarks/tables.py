@@ -82,7 +82,8 @@ ABOUT = {
     "been handed over, by `performance.now()` in Chromium without a graphics card (asked: a median "
     "of 100 ms on Cora, 300 ms on Pubmed), *spreading* being the part that is computed; then the "
     "server of `graphheat label`, from the request until the linear model has seen the label "
-    "(asked: a second). *load* is the machine's, before and after, with other work on it.",
+    "(asked: a second). *load* is the machine's mean over the minute before and after; other work "
+    "was paused.",
     "label_kills": "**Labels survive**: the label server killed at 50 random moments while a "
     "script labels, and two tabs with 500 labels each at once: labels that were acknowledged and "
     "are not in the journal, that are there twice, or that nobody sent so.",

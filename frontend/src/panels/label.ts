@@ -146,7 +146,8 @@ export class LabelPanel {
     ];
     if (other) parts.push(h("p", { class: "title" }, words(other)));
     if (!classes.length) {
-      parts.push(h("p", { class: "story" }, "Name the classes first; then give this one its class, by its button or the keys 1 to 9."), this.links(asked));
+      parts.push(h("p", { class: "story" }, "Name the classes first; then give this one its class, by its button",
+        h("span", { class: "keys" }, " or the keys 1 to 9"), "."), this.links(asked));
       return parts;
     }
     const now = labelling.answers.of(asked);
