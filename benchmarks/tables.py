@@ -82,13 +82,15 @@ ABOUT = {
     "been handed over, by `performance.now()` in Chromium without a graphics card (asked: a median "
     "of 100 ms on Cora, 300 ms on Pubmed), *spreading* being the part that is computed; then the "
     "server of `graphheat label`, from the request until the linear model has seen the label "
-    "(asked: a second). *load* is the machine's, before and after, with other work on it.",
+    "(asked: a second). *load* is the machine's mean over the minute before and after; other work "
+    "was paused.",
     "label_kills": "**Labels survive**: the label server killed at 50 random moments while a "
     "script labels, and two tabs with 500 labels each at once: labels that were acknowledged and "
     "are not in the journal, that are there twice, or that nobody sent so.",
     "simulated_person": "**What to label next**: accuracy of the default on nodes that nobody was "
     "asked about, when a person rightly answers what is suggested, random nodes, or those of which "
-    "the linear recipe is least sure.",
+    "the linear recipe is least sure. Starts 0 to 5 are of the default as it was at commit "
+    "12c0798, 6 to 9 of that of 23533f9.",
     "suspects": "**Wrong labels**: a tenth of the public training labels flipped to another class "
     "at random, 20 draws; precision among as many first suspects as were flipped. The prior on the "
     "share of wrong labels, which decides what *looks wrong* but not the ranking, was set in view "

@@ -141,9 +141,11 @@ export class Labelling {
     this.classes = classes;
     // What is asked stays, unless somebody else has answered it; why it is asked may be new.
     const hint = this.hints.find(({ node }) => node === this.suggestion?.node);
-    if (hint && this.suggestion) this.suggestion = { ...this.suggestion, why: hint.why };
+    const before = this.suggestion?.why;
+    if (this.suggestion && (hint || this.hints.length)) this.suggestion = { ...this.suggestion, why: hint?.why };
     if (gone.length || fresh.length) this.respread();
     else if (this.loaded === 1 && (named || (!this.suggestion && !this.looking))) this.finish(false);
+    else if (this.suggestion?.why !== before) this.tell();
   }
 
   /** Spread what is not spread yet: at once where it is little, otherwise in slices. */

@@ -145,8 +145,9 @@ export class Server {
         await pause(this.failures++);
         continue;
       }
-      // A full disk or a server in trouble: the same id may be sent again.
-      if (answer.status >= 500) {
+      // A full disk, a server in trouble, or one that was started anew and wants its new token, which
+      // another tab may bring: the same id may be sent again.
+      if (answer.status >= 500 || answer.status === 401) {
         this.refused = await sentence(answer);
         this.tell();
         await pause(this.failures++);

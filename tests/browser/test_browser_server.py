@@ -149,3 +149,24 @@ def test_the_way_ends_with_a_run_and_a_table(browser, served_page, tmp_path):
         page.get_by_text("Written: the run in runs/<b>x</b>").wait_for()
         assert written == [2]
         assert page.locator("main b", has_text="x").count() == 0
+
+
+def test_an_answer_waits_for_the_token_of_a_server_that_was_started_anew(
+    browser, served_page, tmp_path
+):
+    with (
+        serving(BLANK, tmp_path / "labels.sqlite", page=served_page, classes=CLASSES) as (
+            client, session,
+        ),
+        opened(browser, client) as (page,),
+    ):  # fmt: skip
+        sentence = "Open the address that the terminal shows, with its token."
+        page.route("**/label", lambda route: route.fulfill(status=401, json={"error": sentence}))
+        give(page, 3)
+        page.get_by_text(sentence).wait_for()
+        page.get_by_text("1 answer waits to be sent; keep this tab open.").wait_for()
+        assert session.answers.count == 0
+        page.unroute("**/label")  # the new token came with another tab
+        until(page, "graphheat.labelling.answers.labelled === 1")
+        page.get_by_text(sentence).wait_for(state="detached")
+        assert session.answers.of == {3: (int(KNOWN.labels[3]), "label")}

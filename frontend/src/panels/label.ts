@@ -146,7 +146,8 @@ export class LabelPanel {
     ];
     if (other) parts.push(h("p", { class: "title" }, words(other)));
     if (!classes.length) {
-      parts.push(h("p", { class: "story" }, "Name the classes first; then give this one its class, by its button or the keys 1 to 9."), this.links(asked));
+      parts.push(h("p", { class: "story" }, "Name the classes first; then give this one its class, by its button",
+        h("span", { class: "keys" }, " or the keys 1 to 9"), "."), this.links(asked));
       return parts;
     }
     const now = labelling.answers.of(asked);
@@ -191,10 +192,22 @@ export class LabelPanel {
     const reach = suggestion.reach ? `heat from here reaches ${count(suggestion.reach)} ${noun}` : "it stands alone";
     if (!labelling.answers.labelled) return `A good one to start with: ${reach}.`;
     if (suggestion.fresh) return `No label's heat has come here yet, perhaps a class of its own; ${reach}.`;
-    const [[first, p], [second, q]] = suggestion.classes;
+    const shares = this.shares(asked) ?? suggestion.classes;
+    if (shares.length < 2) return `Its answer tells most: ${reach}.`;
+    const [[first, p], [second, q]] = shares;
     const name = (code: number): string => scene.classes[code];
+    const torn = `${name(first)} or ${name(second)}? ${percent(p, 0)} against ${percent(q, 0)}`;
+    if (!suggestion.classes.length) return `${torn}.`; // a server's, whose words were about an earlier model
     if (p - q > 0.5) return `Labels are far from here, so ${name(first)} is a guess; ${reach}.`;
-    return `${name(first)} or ${name(second)}? ${percent(p, 0)} against ${percent(q, 0)}, and ${reach}.`;
+    return `${torn}, and ${reach}.`;
+  }
+
+  /** The two most probable classes as the buttons show them, the first first; null: nothing is predicted. */
+  private shares(node: number): [number, number][] | null {
+    const { probabilities, classes } = this.explorer.scene;
+    if (!probabilities) return null;
+    const all = classes.map((_, code): [number, number] => [code, probabilities[node * classes.length + code]]);
+    return all.sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 2);
   }
 
   private links(node: number): HTMLElement {

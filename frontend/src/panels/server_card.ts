@@ -47,11 +47,10 @@ export class ServerCard {
   }
 
   private connection(): HTMLElement | null {
-    const { connected, waiting } = this.server;
-    if (connected && !waiting) return null;
-    const kept = waiting ? ` ${plural(waiting, "answer")} ${waiting === 1 ? "waits" : "wait"} to be sent; keep this tab open.` : "";
-    if (connected) return null;
-    return h("p", { class: "wrong", role: "alert" }, `The server does not answer. You can go on labelling.${kept}`);
+    const { connected, waiting, refused } = this.server;
+    const kept = waiting ? `${plural(waiting, "answer")} ${waiting === 1 ? "waits" : "wait"} to be sent; keep this tab open.` : "";
+    if (!connected) return h("p", { class: "wrong", role: "alert" }, `The server does not answer. You can go on labelling. ${kept}`);
+    return refused && kept ? h("p", { class: "hint" }, kept) : null;
   }
 
   private async finish(): Promise<void> {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -13,51 +13,16 @@ from numpy.typing import NDArray
 
 from graphheat.errors import FileFormatError, GraphError, GraphHeatError
 from graphheat.graph import Graph
-from graphheat.labeling.accuracy_estimate import (
-    AccuracyEstimate,
-    estimate_accuracy,
-    expected_gain,
-)
+from graphheat.labeling.accuracy_estimate import expected_gain
 from graphheat.labeling.answers import Answers
 from graphheat.labeling.journal import ConflictError, Entry, Journal
-from graphheat.labeling.label_heat import spread
-from graphheat.labeling.label_reach import Reach
-from graphheat.labeling.suggestion import Suggestion, chosen
+from graphheat.labeling.quick_model import Model, QuickModel
+from graphheat.labeling.suggestion import Suggestion
 from graphheat.labeling.trainer import Trainer
-from graphheat.linear.suspects import quick_suspects
-from graphheat.runs import Run
 
-SUGGESTED = 10  # nodes at a time
 QUIET = 1.0  # seconds without a label after which networks train
 NO_MODEL = "No label yet: classes are named, then a node is labelled."
-
-
-@dataclass(frozen=True, eq=False)
-class Model:
-    """What a model says, of the labels of a revision.
-
-    Attributes
-    ----------
-    name, why
-        ``"spreading"``, ``"linear"`` or ``"auto"``, and why it is the one that is shown.
-    revision, labels
-        The last entry that it knows of, and how many labels.
-    probabilities
-        Shape (n, c), float32.
-    estimate
-        Of its accuracy on nodes without a label, or None.
-    run, graph
-        What can be explained: the fit, and the graph with its labels.
-    """
-
-    name: str
-    why: str
-    revision: int
-    labels: int
-    probabilities: NDArray[np.float32]
-    estimate: AccuracyEstimate | None = None
-    run: Run | None = None
-    graph: Graph | None = None
+View = tuple[Graph, NDArray[np.bool_], Model | None]  # what suggestions are made from
 
 
 class Session:
@@ -106,17 +71,16 @@ class Session:
         self.suspects: list[int] = []
         self.training = False
         self._threads = threads
-        self._reach = Reach(graph, threads=threads)
+        self._quick = QuickModel(graph, threads=threads)
         self._change = threading.Condition()
         self._finishing = threading.Lock()
         self._ended = False
         self._stirred = True
+        self._views: SimpleQueue[View | None] = SimpleQueue()
         self._listeners: set[Callable[[dict[str, Any]], None]] = set()
-        has_features = graph.features is not None and bool(graph.features.shape[1])
-        self._trainer = Trainer(graph) if networks and has_features else None
-        self._workers = [threading.Thread(target=self._follow, daemon=True)]
-        if self._trainer is not None:
-            self._workers.append(threading.Thread(target=self._train, daemon=True))
+        self._trainer = Trainer(graph) if networks and self._quick.has_features else None
+        work = [self._follow, self._look] + [self._train] * (self._trainer is not None)
+        self._workers = [threading.Thread(target=each, daemon=True) for each in work]
         for worker in self._workers:
             worker.start()
 
@@ -168,7 +132,7 @@ class Session:
                 self._stirred = False
                 revision, labelled = self.revision, self.answers.labelled()
                 count, passed = self.answers.count, self.answers.passed()
-            model = self._quick(labelled, revision, count) if count else None
+            model = self._quick.fit(labelled, revision, count) if count else None
             with self._change:
                 # Networks that learned from the same labels may have been quicker; they stay.
                 held = self.shown
@@ -180,53 +144,18 @@ class Session:
             if model is not None and model.estimate is not None:
                 self._note(model)
             self._tell()
-            if self._stirred:  # a newer label: its effect comes first
+            self._views.put((labelled, passed, self.shown))
+
+    def _look(self) -> None:
+        """Say what to label next, and which labels look wrong, without keeping a label waiting."""
+        while (view := self._views.get()) is not None:
+            if not self._views.empty():  # a newer one: it alone counts
                 continue
-            self._look_ahead(labelled, passed, self.shown)
-            self._tell()
-
-    def _quick(self, labelled: Graph, revision: int, count: int) -> Model | None:
-        from graphheat.recipes.fit import fit
-
-        several = len(np.unique(labelled.labels[labelled.labels >= 0])) > 1
-        features = labelled.features is not None and bool(labelled.features.shape[1])
-        run, why = None, "Heat carries labels along the edges."
-        if not features:
-            why += " The graph has no features that another model could learn from."
-        if not several:
-            alone = spread(labelled, labelled.labels, classes=len(labelled.classes))
-            return Model("spreading", why, revision, count, alone.astype(np.float32))
-        if features:
             try:
-                run = fit(labelled, "linear", threads=self._threads)
-                why = "Heat and a linear model of the features."
-            except (GraphHeatError, MemoryError) as error:
-                why = f"Labels spread by heat alone: {error}"
-        try:
-            if run is None:
-                run = fit(labelled, "spreading", threads=self._threads)
-        except (GraphHeatError, MemoryError):
-            return None
-        return Model(
-            run.recipe, why, revision, count, np.asarray(run.probabilities, dtype=np.float32),
-            estimate_accuracy(run), run, labelled,
-        )  # fmt: skip
-
-    def _look_ahead(self, labelled: Graph, passed: NDArray[np.bool_], model: Model | None) -> None:
-        """Find suggestions and suspects."""
-        probabilities = None if model is None else np.asarray(model.probabilities, dtype=np.float64)
-        known = np.flatnonzero(labelled.labels >= 0)
-        try:
-            found = chosen(labelled, SUGGESTED, known, passed, probabilities, self._reach)
-            doubted = quick_suspects(labelled) if model is not None else None
-        except (GraphHeatError, MemoryError):
-            return
-        self.suggestions = found
-        self.suspects = (
-            []
-            if doubted is None
-            else [labelled.index_of(node) for node in doubted.nodes[: doubted.count]]
-        )
+                self.suggestions, self.suspects = self._quick.look_ahead(*view)
+            except (GraphHeatError, MemoryError):
+                continue
+            self._tell()
 
     def _train(self) -> None:
         """Train networks on the newest labels whenever there are some and a moment of quiet."""
@@ -266,7 +195,7 @@ class Session:
                 if shown.estimate is not None:
                     self._note(shown)
                 self._tell()
-                self._look_ahead(labelled, passed, shown)  # what the new model is unsure of
+                self._views.put((labelled, passed, shown))  # what the new model is unsure of
             self._tell()
 
     def _is_news(self, done: int) -> bool:
@@ -375,6 +304,7 @@ class Session:
         with self._change:
             self._ended = True
             self._change.notify_all()
+        self._views.put(None)
         if self._trainer is not None:
             self._trainer.close()
         for worker in self._workers:

@@ -26,6 +26,7 @@ from graphheat.graph import Graph
 from graphheat.heat import HeatKernel
 from graphheat.heat.engines import ONE_OFF
 from graphheat.linear.diffusion import PATH_TOL, Diffusion
+from graphheat.linear.kept_diffusion import KeptDiffusion
 from graphheat.linear.ridge import Spectrum, one_hot
 
 Array = NDArray[np.float64]
@@ -58,8 +59,57 @@ class Evidence(NamedTuple):
     s: float
 
 
+class OwnHeat:
+    """H_ii(s), how much of a node's heat stays or comes back, for every s; of nodes once asked for.
+
+    Parameters
+    ----------
+    graph
+        Its labels are not looked at, so that it serves whatever is labelled.
+    """
+
+    def __init__(self, graph: Graph, *, threads: int | None = None) -> None:
+        self.kernel = HeatKernel(graph, TIMES[-1], tol=TOL, engine=ONE_OFF, threads=threads)
+        self._of: dict[int, Array] = {}
+
+    def of(self, nodes: Codes) -> Array:
+        """Return it for nodes, shape (len(TIMES), k)."""
+        new = np.array([node for node in nodes.tolist() if node not in self._of], dtype=np.int64)
+        for first in range(0, len(new), STRIP):
+            some = new[first : first + STRIP]
+            places = np.arange(len(some))
+            units = sp.csr_array(
+                (np.ones(len(some)), (some, places)), shape=(self.kernel.n, len(some))
+            )
+            own = self.kernel.sweep(units, TIMES, rows=some)[:, places, places]
+            self._of.update(zip(some.tolist(), own.T, strict=True))
+        return np.stack([self._of[node] for node in nodes.tolist()], axis=1)
+
+
+class Kept(NamedTuple):
+    """What evidence on other labels of the same graph can use again."""
+
+    own: OwnHeat | None = None
+    diffusion: Diffusion | None = None
+
+    @classmethod
+    def of(cls, graph: Graph, *, threads: int | None = None) -> Kept:
+        """Return it for a graph, with nothing computed yet."""
+        diffusion = None
+        if graph.features is not None and graph.features.shape[1]:
+            scaling = Scaling.learn(graph.features, suitable_scaling(graph))
+            diffusion = KeptDiffusion(graph, scaling, TIMES, final=False, threads=threads)
+        return cls(OwnHeat(graph, threads=threads), diffusion)
+
+
 def heat_evidence(
-    graph: Graph, known: Codes, codes: Codes, classes: int, *, threads: int | None = None
+    graph: Graph,
+    known: Codes,
+    codes: Codes,
+    classes: int,
+    *,
+    threads: int | None = None,
+    own: OwnHeat | None = None,
 ) -> Evidence:
     """Return the shares of heat that arrive at each labelled node from the other labels.
 
@@ -71,6 +121,8 @@ def heat_evidence(
     ----------
     known, codes
         Row numbers of the labelled nodes, and their classes in [0, ``classes``), shape (m,).
+    own
+        Of the same graph, with what was computed for earlier labels; default: nothing was.
 
     Notes
     -----
@@ -82,7 +134,8 @@ def heat_evidence(
     others = np.bincount(codes, minlength=classes) - one_hot(codes, classes)
     shares = (others + 1.0) / (m - 1.0 + classes)
     best, most = Evidence(np.log(shares), TIMES[0]), -math.inf
-    for s, heat in zip(TIMES, heat_from_others(graph, known, codes, classes, threads), strict=True):
+    heats = heat_from_others(graph, known, codes, classes, threads, own)
+    for s, heat in zip(TIMES, heats, strict=True):
         for strength in STRENGTHS:
             total = heat.sum(axis=1, keepdims=True) + strength
             logs = np.log((heat + strength * shares) / total)
@@ -93,25 +146,24 @@ def heat_evidence(
 
 
 def heat_from_others(
-    graph: Graph, known: Codes, codes: Codes, classes: int, threads: int | None = None
+    graph: Graph,
+    known: Codes,
+    codes: Codes,
+    classes: int,
+    threads: int | None = None,
+    own: OwnHeat | None = None,
 ) -> Array:
     """Return the heat of each class that arrives at each labelled node, its own label left out.
 
     Shape (len(TIMES), m, c), not negative.
     """
-    kernel = HeatKernel(graph, TIMES[-1], tol=TOL, engine=ONE_OFF, threads=threads)
+    own = own or OwnHeat(graph, threads=threads)
+    kernel = own.kernel
     m, rows = len(known), np.arange(len(known))
     onehot = sp.csr_array((np.ones(m), (known, codes)), shape=(graph.n, classes))
     heat = kernel.sweep(onehot, TIMES, rows=known)
     if float(m) * graph.adjacency.nnz * kernel.order <= WORK:
-        for first in range(0, m, STRIP):
-            strip = slice(first, min(first + STRIP, m))
-            nodes, places = known[strip], np.arange(strip.stop - first)
-            units = sp.csr_array(
-                (np.ones(len(nodes)), (nodes, places)), shape=(graph.n, len(nodes))
-            )
-            own = kernel.sweep(units, TIMES, rows=nodes)[:, places, places]
-            heat[:, rows[strip], codes[strip]] -= own
+        heat[:, rows, codes] -= own.of(known)
     else:
         # Dealt in the order of classes, so that every fold leaves about as much of each.
         folds = np.empty(m, dtype=np.int64)
@@ -126,12 +178,25 @@ def heat_from_others(
 
 
 def ridge_evidence(
-    graph: Graph, known: Codes, codes: Codes, classes: int, *, threads: int | None = None
+    graph: Graph,
+    known: Codes,
+    codes: Codes,
+    classes: int,
+    *,
+    threads: int | None = None,
+    diffusion: Diffusion | None = None,
 ) -> Evidence:
     """Return what a ridge regression on diffused features says of each label, fitted without it.
 
     s and the penalty are those of the least squared error (PRESS); a softmax, scaled to make the
     labels most likely, turns its outputs into probabilities.
+
+    Parameters
+    ----------
+    known, codes
+        As for :func:`heat_evidence`.
+    diffusion
+        Of the same features, scaled to suit; default: a new one.
 
     Notes
     -----
@@ -140,9 +205,11 @@ def ridge_evidence(
     of min(m, f) columns for each s. *Deterministic*: yes. *Isolated nodes*: keep their features.
     """
     assert graph.features is not None
-    scaling = Scaling.learn(graph.features, suitable_scaling(graph))
-    diffusion = Diffusion(graph, scaling, threads=threads)
-    if min(len(known), diffusion.features.shape[1]) > WIDE:
+    wide = min(len(known), graph.features.shape[1]) > WIDE
+    if diffusion is None or wide:
+        scaling = Scaling.learn(graph.features, suitable_scaling(graph))
+        diffusion = Diffusion(graph, scaling, threads=threads)
+    if wide:
         random = np.random.default_rng(SEED).normal(size=(diffusion.features.shape[1], PROJECTED))
         diffusion.features = np.asarray(diffusion.features @ random) / math.sqrt(PROJECTED)
     noise, targets = diffusion.noise(PATH_TOL), one_hot(codes, classes)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
-from graphheat.features import Scaling, ScalingKind
-from graphheat.features.scaling import suitable_for
+from graphheat.features import ScalingKind
 from graphheat.graph import Graph, Split
 from graphheat.heat.engines.cluster.cluster import Cluster
 from graphheat.linear.diffusion import TOL, Diffusion
@@ -33,7 +32,8 @@ from graphheat.linear.grid import (
 from graphheat.linear.labelling_time import alignments, choose_time, longer_times
 from graphheat.linear.linear_run import REACHED, LinearRun, LinearSettings
 from graphheat.linear.ridge import Spectrum, one_hot
-from graphheat.linear.row_diffusion import RowDiffusion, is_large, row_diffusions, sampled_rows
+from graphheat.linear.row_diffusion import RowDiffusion, is_large
+from graphheat.linear.scaled_diffusions import diffusions_of
 from graphheat.progress import Progress
 
 Array = NDArray[np.float64]
@@ -52,6 +52,7 @@ def fit_linear(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress | None = None,
+    diffusions: Mapping[ScalingKind, Diffusion] | None = None,
 ) -> LinearRun:
     """Diffuse the features, fit a ridge classifier on the labels, and label all nodes.
 
@@ -69,6 +70,8 @@ def fit_linear(
         For the heat, default all; the regressions are small and take one.
     progress
         Called with each s along the grid.
+    diffusions
+        Of an earlier fit on the same edges and features (:func:`diffusions_of`); default: new ones.
 
     Notes
     -----
@@ -86,7 +89,8 @@ def fit_linear(
     >>> run.s > 0, run.test_accuracy > 0.7
     (True, True)
     """
-    return fit_best(graph, split, settings, 1, seed=seed, threads=threads, progress=progress)[0]
+    how: dict[str, Any] = {"threads": threads, "progress": progress, "diffusions": diffusions}
+    return fit_best(graph, split, settings, 1, seed=seed, **how)[0]
 
 
 def fit_best(
@@ -98,13 +102,14 @@ def fit_best(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress | None = None,
+    diffusions: Mapping[ScalingKind, Diffusion] | None = None,
 ) -> list[LinearRun]:
     """Return runs of the best candidates of one search, at most ``count``, the best first.
 
     Parameters are those of :func:`fit_linear`.
     """
     began = time.perf_counter()
-    task = Task.of(graph, split, settings, threads)
+    task = Task.of(graph, split, settings, threads, diffusions=diffusions)
     # One thread is the fastest for small matrices, and its sums are always in the same order.
     with threadpool_limits(1):
         found, notes = search(task, seed, progress)
@@ -140,16 +145,18 @@ class Task:
         settings: LinearSettings,
         threads: int | None,
         cluster: Cluster | None = None,
+        diffusions: Mapping[ScalingKind, Diffusion] | None = None,
     ) -> Task:
         """Return the task of a split; of a large graph, 10,000 training labels at most.
 
-        A cluster computes the rows of a graph on disk.
+        A cluster computes the rows of a graph on disk. Diffusions may be those of an earlier task.
         """
         train = np.sort(split.train)
         if is_large(graph) and len(train) > MOST_TRAINING:
             train = train[in_turns(np.asarray(graph.labels[train]), MOST_TRAINING, 0)]
         present, targets = np.unique(graph.labels[train], return_inverse=True)
-        diffusions = _diffusions(graph, settings, threads, cluster)
+        if diffusions is None:
+            diffusions = diffusions_of(graph, settings, threads, cluster)
         weights = np.ones(len(train))
         if settings.class_weight == "balanced":
             weights = 1.0 / np.bincount(targets)[targets]
@@ -295,28 +302,6 @@ def _run(
         seconds=0.0,
         notes=notes,
     )
-
-
-def _diffusions(
-    graph: Any, settings: LinearSettings, threads: int | None, cluster: Cluster | None
-) -> Mapping[ScalingKind, Diffusion]:
-    if is_large(graph):
-        return row_diffusions(graph, _kinds(sampled_rows(graph), settings), threads, cluster)
-    default, *others = _kinds(graph.features, settings)
-    first = Diffusion(graph, _scaling(graph, default), threads=threads)
-    return {default: first} | {kind: first.rescaled(_scaling(graph, kind)) for kind in others}
-
-
-def _kinds(features: Any, asked: LinearSettings) -> tuple[ScalingKind, ...]:
-    """Return the scalings to choose from; the first where no label can be spared to choose by."""
-    if asked.scaling != "auto":
-        return (asked.scaling,)
-    suitable = suitable_for(features)
-    return ("l2", "tfidf") if suitable == "l1" else (suitable,)
-
-
-def _scaling(graph: Graph, kind: ScalingKind) -> Scaling:
-    return Scaling(kind) if graph.features is None else Scaling.learn(graph.features, kind)
 
 
 def search(task: Task, seed: int, progress: Progress | None) -> tuple[GridSearch, tuple[str, ...]]:

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from graphheat.checks import check_choice
 from graphheat.errors import GraphError
 from graphheat.graph import Graph
-from graphheat.linear.leave_one_out import heat_evidence, ridge_evidence
+from graphheat.linear.leave_one_out import Kept, heat_evidence, ridge_evidence
 
 if TYPE_CHECKING:
     import pandas
@@ -168,7 +168,12 @@ def suspects(
     >>> bool(found.nodes[0] == wrong), found.sentence
     (True, '1 of 60 labels looks wrong.')
     """
-    known = _labelled(graph, parts)
+    return _suspects(graph, _labelled(graph, parts), Kept(), threads)
+
+
+def _suspects(
+    graph: Graph, known: NDArray[np.int64], kept: Kept, threads: int | None = None
+) -> Suspects:
     present, codes = np.unique(graph.labels[known], return_inverse=True)
     counts = np.bincount(codes, minlength=len(present))
     if (counts > 1).sum() < 2:
@@ -178,9 +183,10 @@ def suspects(
         )
     # One thread is the fastest for small matrices, and its sums are always in the same order.
     with threadpool_limits(1, user_api="blas"):
-        evidence = [heat_evidence(graph, known, codes, len(present), threads=threads)]
+        labels: Any = (graph, known, codes, len(present))
+        evidence = [heat_evidence(*labels, threads=threads, own=kept.own)]
         if graph.features is not None and graph.features.shape[1]:
-            evidence.append(ridge_evidence(graph, known, codes, len(present), threads=threads))
+            evidence.append(ridge_evidence(*labels, threads=threads, diffusion=kept.diffusion))
     judged = np.flatnonzero(counts[codes] > 1)
     logs = np.mean([each.log_probabilities for each in evidence], axis=0)[judged]
     return _ranked(graph, known[judged], present, codes[judged], logs, evidence)
@@ -295,11 +301,14 @@ def takes_long(graph: Graph) -> bool:
     return float(graph.adjacency.nnz) * (labels + min(labels, features)) > AT_ONCE
 
 
-def quick_suspects(graph: Graph) -> Suspects | None:
-    """Return the suspects for a first look; None where labels are too few, or would take long."""
+def quick_suspects(graph: Graph, kept: Kept | None = None) -> Suspects | None:
+    """Return the suspects for a first look; None where labels are too few, or would take long.
+
+    ``kept`` has what was computed for other labels of the same graph.
+    """
     if graph.label_sets is not None or takes_long(graph):
         return None
     try:
-        return suspects(graph)
+        return _suspects(graph, _labelled(graph, ("train",)), kept or Kept())
     except GraphError:  # too few to ask one of the other
         return None

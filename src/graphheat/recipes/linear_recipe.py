@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 from graphheat.errors import ParameterError
+from graphheat.features import ScalingKind
 from graphheat.graph import Graph
-from graphheat.linear.diffusion import check_features
+from graphheat.linear.diffusion import Diffusion, check_features
 from graphheat.linear.grid import MOST_LABELS
 from graphheat.linear.label_sets_fit import fit_linear_sets
 from graphheat.linear.linear_fit import fit_linear
@@ -98,16 +100,27 @@ class LinearRecipe(Recipe):
                 seed=seed,
                 threads=prepared.threads,
                 progress=progress,
+                diffusions=prepared.diffusions,
             )
             prepared.first = first = replace(run, notes=(*run.notes, *prepared.notes))
         return replace(first, seed=seed, source=source)
 
 
+@dataclass(eq=False)
 class PreparedLinear(Prepared):
-    """Holds the first run, which serves all seeds where none of them decides anything."""
+    """Holds the first run, which serves all seeds where none of them decides anything.
+
+    Attributes
+    ----------
+    first
+        That run, once it is there.
+    diffusions
+        Of an earlier fit on the same edges and features; None: the fit makes its own.
+    """
 
     settings: LinearSettings
     first: LinearRun | None = None
+    diffusions: Mapping[ScalingKind, Diffusion] | None = None
 
 
 LINEAR = LinearRecipe()
