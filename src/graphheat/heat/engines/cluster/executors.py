@@ -98,11 +98,12 @@ def check_versions(client: Any) -> None:
     """
 
     def installed() -> str:  # sent as it is, so that a worker needs nothing to run it
+        from importlib import import_module
+
         try:
-            import graphheat
+            return str(import_module("graphheat").__version__)
         except ImportError:
             return "none"
-        return str(graphheat.__version__)
 
     for address, found in sorted(client.run(installed).items()):
         if found != version():
