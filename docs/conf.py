@@ -159,9 +159,10 @@ def _shown_formula(writer, node):  # type: ignore[no-untyped-def]
 
 def _polished(app, doctree, docname):  # type: ignore[no-untyped-def]
     """Link the documents that docstrings name; keep mean ± std of a table's cell on one line."""
+    linked = {id(part) for link in doctree.findall(reference) for part in link.findall(literal)}
     for named in list(doctree.findall(literal)):
         page = re.fullmatch(r"docs/([\w/-]+)\.md", named.astext())
-        if page and page[1] in app.env.found_docs and not isinstance(named.parent, reference):
+        if page and page[1] in app.env.found_docs and id(named) not in linked:
             link = reference(refuri=app.builder.get_relative_uri(docname, page[1]), internal=True)
             named.replace_self(link)
             link += named
