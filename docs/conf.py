@@ -7,7 +7,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from docutils.nodes import SkipNode
+from docutils.nodes import SkipNode, Text, entry, literal, reference
 from matplotlib import rc_context
 from matplotlib.mathtext import math_to_image
 from numpydoc.docscrape import NumpyDocString
@@ -105,6 +105,7 @@ html_math_renderer = "mathtext"
 html_show_sourcelink = False
 html_copy_source = False
 html_domain_indices = False
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 7,
@@ -156,7 +157,23 @@ def _shown_formula(writer, node):  # type: ignore[no-untyped-def]
     raise SkipNode
 
 
+def _polished(app, doctree, docname):  # type: ignore[no-untyped-def]
+    """Link the documents that docstrings name; keep mean ± std of a table's cell on one line."""
+    linked = {id(part) for link in doctree.findall(reference) for part in link.findall(literal)}
+    for named in list(doctree.findall(literal)):
+        page = re.fullmatch(r"docs/([\w/-]+)\.md", named.astext())
+        if page and page[1] in app.env.found_docs and id(named) not in linked:
+            link = reference(refuri=app.builder.get_relative_uri(docname, page[1]), internal=True)
+            named.replace_self(link)
+            link += named
+    for cell in doctree.findall(entry):
+        for text in list(cell.findall(Text)):
+            if " ± " in text:
+                text.parent.replace(text, Text(text.replace(" ± ", "\u00a0±\u00a0")))
+
+
 def setup(app):  # type: ignore[no-untyped-def]
     """Register what links and formulas need."""
     app.connect("missing-reference", _under_another_name)
+    app.connect("doctree-resolved", _polished)
     app.add_html_math_renderer("mathtext", (_inline_formula, None), (_shown_formula, None))

@@ -73,6 +73,7 @@ def test_commands(tmp_path):
     call("predict", run, "--out", tmp_path / "labels.csv")
     call("explain", run, 3)
     call("explore", run, "--out", tmp_path / "run.html")
+    call("paper", "table2", "--rows", "lp,graphheat")
     refused = call("fit", graph, "--recipe", "paper", code=1).stderr
     assert refused.splitlines()[-1] == (  # after what was read
         "Error: The 'paper' recipe trains a network and needs torch: pip install 'graphheat[nn]'. "

@@ -12,7 +12,7 @@ from graphheat.baselines import NAMES, load
 from graphheat.paper import document, report, tables
 from graphheat.paper.claims import Claim
 from graphheat.paper.rows import GRAPHS, ROWS
-from graphheat.paper.store import Store, read_runs
+from graphheat.paper.store import Store, committed_runs, read_runs
 
 
 @pytest.fixture(scope="module")
@@ -103,8 +103,8 @@ def test_a_page_explains_what_is_far_from_published():
 
 
 def test_the_committed_page_is_that_of_the_committed_runs():
-    runs = read_runs(report.committed_runs())
-    text = (report.committed_runs().parent / "results.md").read_text()
+    runs = read_runs(committed_runs())
+    text = (committed_runs().parent / "results.md").read_text()
     cells = tables.table2(runs)
     for graph in GRAPHS:
         for line in tables.table2_lines(cells, graph):

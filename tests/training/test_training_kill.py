@@ -18,9 +18,11 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and 
 KILLS = 10
 
 # Imports once, then forks a process a run, so that a moment is one of the run and not of an import.
-# Checkpoints come often, so that kills fall into their writing, too.
+# Checkpoints come often, so that kills fall into their writing, too. What was imported is frozen:
+# garbage collection neither looks through it in each process nor copies it; and a process ends when
+# its files are there, without taking its modules apart, which took longer than the run.
 SCRIPT = """
-import json, os, signal, sys, time
+import gc, json, os, signal, sys, time
 import pandas, torch
 import graphheat.cli.fit_command, graphheat.cli.run_folder, graphheat.estimators.classifier
 import graphheat.plot, graphheat.training.train
@@ -31,6 +33,8 @@ graphheat.training.loop.CHECKPOINT_SECONDS = 0.05
 warm = torch.zeros(1, requires_grad=True)
 warm.grad = torch.zeros(1)
 torch.optim.Adam([warm]).step()  # what torch imports at the first step
+gc.collect()
+gc.freeze()
 
 def run(folder, moment=None):
     started = time.monotonic()
@@ -39,7 +43,10 @@ def run(folder, moment=None):
         sys.stdout = sys.stderr = open(os.devnull, "w")  # stdout is the parent's
         quick = ["--recipe", "paper", "--s", "1", "--eps", "0.01"]
         quick += ["--hidden", "4", "--threads", "1"]
-        main(["fit", sys.argv[1], *quick, "--epochs", "150", "--out", folder, "--resume"])
+        try:
+            main(["fit", sys.argv[1], *quick, "--epochs", "150", "--out", folder, "--resume"])
+        except SystemExit as ending:
+            os._exit(ending.code or 0)
     if moment is not None:
         time.sleep(moment)
         os.kill(child, signal.SIGKILL)

@@ -297,7 +297,7 @@ def claim_folder(out: str) -> Path:
 
 def results_path(given: str | None) -> Path:
     """Return the file of runs to read."""
-    from graphheat.paper.report import committed_runs
+    from graphheat.paper.store import committed_runs
 
     if given is not None:
         return Path(given)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import resources
 from pathlib import Path
 from typing import cast
 
@@ -11,7 +10,6 @@ import numpy as np
 import pandas
 from numpy.typing import NDArray
 
-from graphheat.errors import MissingPathError
 from graphheat.paper import document
 from graphheat.paper.claims import Claim, Results, all_claims
 from graphheat.paper.figures import PaperFigure, draw_all
@@ -33,16 +31,6 @@ PICKS = {
 
 # What Figure 4 may vary: all else must be as the paper has it.
 VARIED = ("s", "eps")
-
-
-def committed_runs() -> Path:
-    """Return the file of runs that comes with graphheat."""
-    packaged = Path(str(resources.files("graphheat.paper"))) / "runs.csv"
-    in_clone = Path(__file__).parents[3] / "docs" / "results" / "runs.csv"
-    for path in (packaged, in_clone):
-        if path.is_file():
-            return path
-    raise MissingPathError("No runs come with this graphheat. Make some with graphheat paper all.")
 
 
 def example_network(changes: Changes = NOTHING_CHANGED, say: Say = print) -> NetworkRun:

@@ -9,6 +9,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -239,6 +240,16 @@ def write_runs(frame: pandas.DataFrame, path: str | os.PathLike[str]) -> None:
     frame["seconds"] = frame["seconds"].round(2)
     with replacing(path) as aside:
         frame.to_csv(aside, index=False)
+
+
+def committed_runs() -> Path:
+    """Return the file of runs that comes with graphheat."""
+    packaged = Path(str(resources.files("graphheat.paper"))) / "runs.csv"
+    in_clone = Path(__file__).parents[3] / "docs" / "results" / "runs.csv"
+    for path in (packaged, in_clone):
+        if path.is_file():
+            return path
+    raise MissingPathError("No runs come with this graphheat. Make some with graphheat paper all.")
 
 
 def read_runs(path: str | os.PathLike[str]) -> pandas.DataFrame:
