@@ -42,7 +42,7 @@ def dense_laplacian(A, kind, self_loops=0.0, isolated="paper"):
 
 
 def largest_eigenvalue(L):
-    """Return it by a Rayleigh quotient: LAPACK's own may be off by eight units in the last place."""
+    """Return it by a Rayleigh quotient: LAPACK's may be off by eight units in the last place."""
     v = np.linalg.eigh(L)[1][:, -1].astype(np.longdouble)
     return float(v @ (L.astype(np.longdouble) @ v) / (v @ v))
 

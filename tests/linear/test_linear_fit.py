@@ -186,6 +186,14 @@ def test_one_label_per_class_falls_back_to_defaults():
     assert np.isfinite(run.probabilities).all()
 
 
+def test_a_single_pair_of_labels_chooses_nothing():
+    labels = GRAPH.labels
+    train = [np.flatnonzero(labels == code)[0] for code in range(3)]
+    train.append(np.flatnonzero(labels == 0)[1])
+    run = linear_run(GRAPH.with_split(train=train))
+    assert (run.s, run.l2) == (5.0, 0.1) and "Only two labels are of one class" in run.notes[0]
+
+
 def test_one_class_with_one_label_among_others():
     labels = GRAPH.labels
     train = np.concatenate(

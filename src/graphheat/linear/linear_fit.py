@@ -38,6 +38,7 @@ from graphheat.progress import Progress
 
 Array = NDArray[np.float64]
 
+LEAST_SPARE = 3  # labels with another of their class: two, left out in turn, choose anything
 LEAST_LABELS, MOST_WORK = 100, 5e10  # that choose, and multiply-adds of their diffusion
 MOST_TRAINING = 10_000  # labels of a large graph, whose rows cost milliseconds each
 ORDER = 30  # of the longest time's series, about
@@ -76,7 +77,8 @@ def fit_linear(
     Notes
     -----
     *Choice*: by exact leave-one-out over the training labels, which also scales the scores to
-    logits; s = 5 and l2 = 0.1 where no class has two labels. Validation labels play no part.
+    logits; s = 5 and l2 = 0.1 where fewer than three labels have another of their class.
+    Validation labels play no part.
     *Cost*: one diffusion for all s together, of as many columns as there are training nodes or
     features, whichever are fewer; then milliseconds for each candidate. *Deterministic*: yes.
     *Isolated nodes*: keep their own features, and are labelled by them.
@@ -313,14 +315,15 @@ def search(task: Task, seed: int, progress: Progress | None) -> tuple[GridSearch
     nothing = GridSearch.nothing(Candidate(kinds[0], shares[0]))
     if not open_ones:
         return nothing, ()
-    if np.bincount(task.targets).max() < 2:
+    counts = np.bincount(task.targets)
+    spare = int(counts[counts > 1].sum())
+    if spare < LEAST_SPARE:
         *most, last = open_ones
         names = f"{', '.join(most)} and {last}" if most else last
         s, l2 = _chosen(asked, nothing)
-        return nothing, (
-            f"No class has two labels, so none can be spared to choose {names} by: s = {s:g}, "
-            f"l2 = {l2:g}.",
-        )
+        why = "No class has two labels" if not spare else "Only two labels are of one class"
+        what = "none can be spared" if not spare else "too few can be spared"
+        return nothing, (f"{why}, so {what} to choose {names} by: s = {s:g}, l2 = {l2:g}.",)
     grid = Grid(
         _times(task),
         np.array(PENALTIES if asked.l2 == "auto" else [asked.l2], dtype=np.float64),
