@@ -174,7 +174,8 @@ def signals():
         yield case(name, functools.partial(two_fits, more))
 
     yield case("four explores into one page", four_explores)
-    yield case("two sweeps into one folder", two_sweeps)
+    yield case("two sweeps into one store", two_sweeps)
+    yield case("two `paper all` into one folder", two_reports)
 
     def full_disk():
         os.mkdir("disk")  # noqa: PTH102
@@ -225,15 +226,41 @@ def four_explores():
 
 
 def two_sweeps():
-    words = ("paper", "all", "--short", "--rows", "lp,ica", "--graphs", "cora", "--out")
-    run(*words, "alone")
-    assert sorted(at_once((*words, "both"), (*words, "both"))) == [0, 1]
-    for name in ("alone", "both"):
-        run("paper", "runs", "--results", f"{name}/runs.sqlite", "--export", f"{name}.csv")
+    """Two sweeps on one store share its runs: each is made once."""
+    script = (
+        "import sys\n"
+        "from graphheat.paper import profile\n"
+        "from graphheat.paper.store import Store\n"
+        "from graphheat.paper.sweep import sweep\n"
+        "sweep(Store(sys.argv[1]), profile.short(['lp', 'mlp', 'ica'], ['cora'])[0])\n"
+    )
+    for names in (["alone"], ["both", "both"]):
+        words = [[sys.executable, "-c", script, f"{name}.sqlite"] for name in names]
+        started = [subprocess.Popen(each, stderr=subprocess.PIPE) for each in words]
+        for each in started:
+            judged(0, each.communicate(timeout=300)[1])
+            assert each.returncode == 0
+        run("paper", "runs", "--results", f"{names[0]}.sqlite", "--export", f"{names[0]}.csv")
     alone, both = (runs_of(name) for name in ("alone.csv", "both.csv"))
-    assert len(both) == 2 and alone == both, (alone, both)
-    files = [sorted(path.name for path in Path(name).rglob("*")) for name in ("alone", "both")]
-    assert files[0] == files[1], files
+    assert len(both) == 3, both
+    assert alone == both, (alone, both)
+    assert not list(Path().glob("*.lock"))
+
+
+def two_reports():
+    """Of two `paper all` into one folder the second is told who is at it, and ends."""
+    words = [*COMMAND, "paper", "all", "--short", "--rows", "lp", "--graphs", "cora", "--out", "r"]
+    both = [
+        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)
+    ]
+    while not (ended := [each for each in both if each.poll() is not None]):
+        time.sleep(0.05)
+    assert ended[0].returncode == 1
+    assert "r is being written by process" in judged(1, ended[0].communicate()[1], 1)
+    (other,) = (each for each in both if each is not ended[0])
+    assert other.poll() is None
+    other.terminate()
+    other.communicate(timeout=60)
 
 
 def runs_of(path):
