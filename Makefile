@@ -27,7 +27,7 @@ docs: $(VENV)/.docs
 	OMP_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python scripts/check_links.py docs/_build/html
 
-# The wheel, tried: without torch, without numba, with the lowest versions, under other Pythons.
+# The wheel, tried: without torch, without numba, with the lowest versions and the newest, under other Pythons.
 ci-full: $(READY)
 	$(BIN)/python scripts/ci_jobs.py
 

@@ -1,5 +1,6 @@
 """Odd environments, signals, second writers, and workers whose parent ends."""
 
+import csv
 import functools
 import json
 import os
@@ -31,6 +32,7 @@ LINEAR = ("fit", "g.npz", "--recipe", "linear", "--out", "run")
 # A command to which permissions apply, as they do not to root.
 CAPABILITIES = "-dac_override,-dac_read_search"
 HELD = ("setpriv", f"--bounding-set={CAPABILITIES}", f"--inh-caps={CAPABILITIES}")
+KEPT = ("row", "graph", "settings", "seed", "test_accuracy", "val_accuracy", "test_predicted")
 HELPERS = Path(__file__).parents[1] / "tests"
 
 
@@ -171,6 +173,10 @@ def signals():
         name = f"the folder is of one run {more}"
         yield case(name, functools.partial(two_fits, more))
 
+    yield case("four explores into one page", four_explores)
+    yield case("two sweeps into one store", two_sweeps)
+    yield case("two `paper all` into one folder", two_reports)
+
     def full_disk():
         os.mkdir("disk")  # noqa: PTH102
         done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", "disk"])
@@ -209,6 +215,73 @@ def two_fits(more):
         assert codes[kept] == 0, (codes, kept, texts)
 
 
+def four_explores():
+    commands = [("explore", "g.npz", "--around", str(node), "--out") for node in range(4)]
+    for number, words in enumerate(commands):  # first alone, so that pages can be compared
+        run(*words, f"{number}.html")
+    codes = at_once(*((*words, "page.html") for words in commands))
+    won = [f"{number}.html" for number, code in enumerate(codes) if code == 0]
+    assert Path("page.html").read_bytes() in [Path(name).read_bytes() for name in won], codes
+    assert 1 in codes, codes  # they take seconds each: some have met
+
+
+def two_sweeps():
+    """Two sweeps on one store share its runs: each is made once."""
+    script = (
+        "import sys\n"
+        "from graphheat.paper import profile\n"
+        "from graphheat.paper.store import Store\n"
+        "from graphheat.paper.sweep import sweep\n"
+        "sweep(Store(sys.argv[1]), profile.short(['lp', 'mlp', 'ica'], ['cora'])[0])\n"
+    )
+    for names in (["alone"], ["both", "both"]):
+        words = [[sys.executable, "-c", script, f"{name}.sqlite"] for name in names]
+        started = [subprocess.Popen(each, stderr=subprocess.PIPE) for each in words]
+        for each in started:
+            judged(0, each.communicate(timeout=300)[1])
+            assert each.returncode == 0
+        run("paper", "runs", "--results", f"{names[0]}.sqlite", "--export", f"{names[0]}.csv")
+    alone, both = (sorted(runs_of(name)) for name in ("alone.csv", "both.csv"))
+    assert len(alone) >= 3, alone
+    assert alone == both, (alone, both)
+    assert not list(Path().glob("*.lock"))
+
+
+def two_reports():
+    """Of two `paper all` into one folder the second is told who is at it, and ends."""
+    words = [*COMMAND, "paper", "all", "--short", "--rows", "lp", "--graphs", "cora", "--out", "r"]
+    both = [
+        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)
+    ]
+    while not (ended := [each for each in both if each.poll() is not None]):
+        time.sleep(0.05)
+    assert ended[0].returncode == 1
+    assert "r is being written by process" in judged(1, ended[0].communicate()[1], 1)
+    (other,) = (each for each in both if each is not ended[0])
+    assert other.poll() is None
+    other.terminate()
+    other.communicate(timeout=60)
+
+
+def runs_of(path):
+    """Return what runs have in common that were made at different times."""
+    with Path(path).open(newline="", encoding="utf-8") as lines:
+        return [[run[key] for key in KEPT] for run in csv.DictReader(lines)]
+
+
+def at_once(*commands):
+    """Run commands at the same time; return how each ended: with 0, or 1 and who is at it."""
+    started = [
+        subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for words in commands
+    ]
+    texts = [each.communicate(timeout=300)[1] for each in started]
+    for each, text in zip(started, texts, strict=True):
+        message = judged(each.returncode, text, (0, 1))
+        assert each.returncode == 0 or "is being written by process" in message, message[-300:]
+    return [each.returncode for each in started]
+
+
 # ---------------------------------------------------------------------- workers
 
 
@@ -226,7 +299,8 @@ def ended(number):
         "if __name__ == '__main__':\n"
         "    sweep(Store('runs.sqlite'), [Endless(1), Endless(2)], jobs=2)\n"
     )
-    env = {**os.environ, "PYTHONPATH": str(HELPERS)}
+    paths = [str(HELPERS), os.environ.get("PYTHONPATH", "")]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     parent = subprocess.Popen([sys.executable, "parent.py"], env=env)
     children = []
     for _ in range(2000):

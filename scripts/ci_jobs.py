@@ -4,7 +4,7 @@
 
 A job makes a virtual environment in a temporary folder, installs the built wheel there (never the
 source tree), and runs tests against what is installed. A failed test fails the job, and so does an
-installation of the first four jobs, which is tried three times. Another Python is optional: where
+installation of the first five jobs, which is tried three times. Another Python is optional: where
 it or one of its wheels cannot be had, or no time is left of ``--minutes``, its job is skipped, and
 its line says why. Torch is in none of these environments, as its usual builds come with gigabytes
 of CUDA; ``make test`` has it.
@@ -164,6 +164,13 @@ def lowest(environment: Environment, built: Path) -> None:
     environment.test("-W", "ignore::DeprecationWarning", *BOXES, *HEAT)
 
 
+def newest(environment: Environment, built: Path) -> None:
+    """Install as a stranger does: what the index offers today, without our pins."""
+    environment.install(built, *RUNNERS)
+    environment.try_commands()
+    environment.test(*FEW)
+
+
 def another_python(environment: Environment, built: Path) -> None:
     """Try another interpreter."""
     try:
@@ -198,6 +205,7 @@ REQUIRED: Mapping[str, Job] = {
     "no-torch": no_torch,
     "no-numba": no_numba,
     "lowest": lowest,
+    "newest": newest,
 }
 OPTIONAL = ("python3.12", "python3.13", "python3.14")
 NAMES = (*REQUIRED, *OPTIONAL)

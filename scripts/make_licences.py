@@ -5,6 +5,7 @@ python scripts/make_licences.py
 
 import importlib.metadata
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,11 @@ graphheat itself is under the Apache License 2.0. This table has every package t
 
 
 def licence(package):
-    """Return the licence of an installed package in a few words."""
+    """Return the licence of an installed package in a few words, or end with what is missing."""
     try:
         facts: Any = importlib.metadata.metadata(package)
     except importlib.metadata.PackageNotFoundError:
-        return "(not installed here)"
+        sys.exit(f"{package} is not installed here; install all that constraints.txt pins.")
     text = facts.get("License-Expression")
     if not text:
         classed = [

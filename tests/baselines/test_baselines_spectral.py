@@ -10,7 +10,7 @@ from graphheat.baselines.diagonal_filter import DiagonalFilter
 from graphheat.baselines.eigenvectors import lowest_eigenvectors
 from graphheat.baselines.gwnn import GWNN, _transforms
 from graphheat.baselines.spectral_cnn import SpectralCNN
-from graphheat.baselines.wavelets import matrix_of
+from graphheat.baselines.wavelets import check_matrix_memory, matrix_of
 from graphheat.datasets import block_model
 from graphheat.errors import GraphError, KernelMemoryError, ParameterError
 from graphheat.heat import laplacian, normalized_adjacency
@@ -173,6 +173,18 @@ def test_matrices_by_compiled_loops_are_the_same(monkeypatch):
     compiled = matrix_of(S, np.exp, 1e-4, threads=1)
     assert abs(plain - compiled).max() < 1e-12
     assert plain.nnz == compiled.nnz
+
+
+def test_wavelets_that_would_not_fit_are_refused_before_any_is_computed(monkeypatch):
+    S = normalized_adjacency(EASY.adjacency)
+    entries = matrix_of(S, np.exp, 1e-4).nnz
+    room = 2.5 * 12 * entries
+    monkeypatch.setattr("graphheat.baselines.wavelets.available_memory", lambda: 1.3 * room)
+    check_matrix_memory(S, np.exp, 1e-4)
+    monkeypatch.setattr("graphheat.baselines.wavelets.available_memory", lambda: 0.7 * room)
+    monkeypatch.setattr("graphheat.baselines.gwnn.HeatKernel", None)
+    with pytest.raises(KernelMemoryError, match=r"Raise eps, or pass eps=None"):
+        GWNN(s=1.0, inverse="exact").domain(EASY)
 
 
 def test_wavelets_are_computed_once_for_all_splits():

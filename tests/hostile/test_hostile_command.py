@@ -126,7 +126,8 @@ def test_workers_end_with_their_parent(name):
         "    s.sweep(Store('runs.sqlite'), [Endless(1), Endless(2)], jobs=2)\n"
     )
     Path("parent.py").write_text(script)
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     parent = subprocess.Popen([sys.executable, "parent.py"], env=env)
     numbers: list[int] = []
     for _ in range(600):

@@ -1,6 +1,7 @@
 """Where commands may write: regular files that they do not read, one writer at a time, whole."""
 
 import json
+import multiprocessing
 import os
 import stat
 import subprocess
@@ -124,6 +125,39 @@ def test_two_fits_at_once_one_wins_and_nothing_is_mixed():
     assert sorted(codes) in ([0, 1], [0, 2]), texts
     seed = json.loads(Path("r/metrics.json").read_text())["runs"][0]["seed"]
     assert seed == codes.index(0)
+
+
+def at_once(*commands):
+    """Run commands at the same time; return the exit code and the message of each."""
+    context = multiprocessing.get_context("fork")
+    ready, answers = context.Barrier(len(commands)), context.SimpleQueue()
+
+    def run(number, words):
+        ready.wait()
+        result = invoke(*words)
+        answers.put((number, result.exit_code, result.stderr))
+
+    processes = [context.Process(target=run, args=each) for each in enumerate(commands)]
+    for process in processes:
+        process.start()
+    found = sorted(answers.get() for _ in processes)
+    for process in processes:
+        process.join()
+    return [(code, text) for _, code, text in found]
+
+
+def test_four_explores_at_once_leave_the_page_of_one_that_won():
+    commands = [("explore", "g.npz", "--around", node, "--out") for node in range(4)]
+    for number, words in enumerate(commands):  # first alone, so that pages can be compared
+        call(*words, f"{number}.html")
+    endings = at_once(*((*words, "page.html") for words in commands))
+    won = [number for number, (code, _) in enumerate(endings) if code == 0]
+    assert won
+    for code, text in endings:
+        assert code == 0 or (code == 1 and "page.html is being written by process" in text), text
+    page = Path("page.html").read_bytes()
+    assert page in [Path(f"{number}.html").read_bytes() for number in won]
+    assert not list(Path().glob(".*"))
 
 
 def test_what_a_killed_process_left_is_swept_and_what_is_being_written_is_not():

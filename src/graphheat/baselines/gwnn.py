@@ -13,7 +13,7 @@ import torch
 from graphheat.baselines.baseline_run import BaselineRecipe
 from graphheat.baselines.diagonal_filter import Domain, FilterBaseline, Map
 from graphheat.baselines.eigenvectors import edges_digest
-from graphheat.baselines.wavelets import Response, expand_response, matrix_of
+from graphheat.baselines.wavelets import Response, check_matrix_memory, expand_response, matrix_of
 from graphheat.checks import check_choice, check_eps, check_s
 from graphheat.graph import Graph
 from graphheat.heat import HeatKernel, normalized_adjacency
@@ -116,6 +116,7 @@ def _transforms(
 ) -> tuple[KernelMatrix, KernelMatrix]:
     """Return the two matrices, forth and back, shape (n, n) each, symmetric, float32."""
     S = normalized_adjacency(edges.graph.adjacency)
+    check_matrix_memory(S, _inverse(s, inverse), eps)  # before the other is computed
     wavelets = HeatKernel(edges.graph, s).matrix(eps)
     other = matrix_of(S, _inverse(s, inverse), eps)
     forth, back = (other, wavelets) if inverse == "exact" else (wavelets, other)

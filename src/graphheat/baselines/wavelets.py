@@ -11,10 +11,13 @@ import scipy.sparse as sp
 from numpy.polynomial.chebyshev import chebinterpolate
 from numpy.typing import NDArray
 
+from graphheat.errors import KernelMemoryError
 from graphheat.heat.assembly import Entries, assemble, entries_of, mirror
-from graphheat.heat.engines import ONE_OFF, Request, strips
+from graphheat.heat.engines import ONE_OFF, Engine, Request, strips
+from graphheat.heat.entry_plan import count_entries
 from graphheat.heat.operand import Operand
 from graphheat.heat.series import DOUBLE, ChebyshevSeries
+from graphheat.memory import available_memory
 
 Response = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
@@ -43,8 +46,7 @@ def matrix_of(
     *Deterministic*: yes, for any number of threads. *Isolated nodes*: as S has them, λ = 1.
     """
     n = S.shape[0]
-    operand, series = Operand(S), expand_response(response, min(TOL, eps / 10) if eps else TOL)
-    engine = ONE_OFF.choose(operand, Request("signals", (series,), n)).engine
+    operand, series, engine = _expanded(S, response, eps)
     workers = threads or os.cpu_count() or 1
     parts: list[Entries] = []
     for first in range(0, n, engine.width):
@@ -53,6 +55,32 @@ def matrix_of(
         values = engine.apply(operand, columns, [series], threads=workers)[0]
         parts.append(_lower_rows(values, strip, eps))
     return mirror(assemble(parts, n))
+
+
+def check_matrix_memory(S: sp.csr_array, response: Response, eps: float) -> None:
+    """Raise where :func:`matrix_of` would not fit into memory, by the entries of a few columns."""
+    operand, series, engine = _expanded(S, response, eps)
+    entries = count_entries(operand, engine, series, eps)
+    needed = int(2.5 * entries * (8 + (4 if entries < 2**31 else 8)))  # parts, a half, its mirror
+    room = available_memory()
+    if room is not None and needed > room:
+        raise KernelMemoryError(
+            f"The matrix of the inverse wavelets would take about {needed / 1e9:.1f} GB "
+            f"({entries:,} entries), and {room / 1e9:.1f} GB are free. Raise eps, or pass "
+            "eps=None: products without a matrix."
+        )
+
+
+def _expanded(
+    S: sp.csr_array, response: Response, eps: float
+) -> tuple[Operand, ChebyshevSeries, Engine]:
+    """Return what products with f(L) need: the graph, f's series and an engine."""
+    operand, series = Operand(S), expand_response(response, min(TOL, eps / 10) if eps else TOL)
+    return (
+        operand,
+        series,
+        ONE_OFF.choose(operand, Request("signals", (series,), S.shape[0])).engine,
+    )
 
 
 def _lower_rows(values: NDArray[Any], strip: NDArray[np.int64], eps: float) -> Entries:

@@ -28,7 +28,7 @@ def plan_matrix(
     engine, why = chooser.choose(operand, request)
     computed = engine.entry_series(operand, series)
     cost = engine.cost(operand, replace(request, series=(computed,)), threads=threads)
-    entries = _count_entries(operand, engine, series, eps)
+    entries = count_entries(operand, engine, series, eps)
     # The halves in parts and joined, their mirror image, and the sum of both.
     result = entries * (computed.dtype.itemsize + (4 if entries < 2**31 else 8))
     plan = Plan(
@@ -44,7 +44,7 @@ def plan_matrix(
     return Planned(engine, series, plan)
 
 
-def _count_entries(operand: Operand, engine: Engine, series: ChebyshevSeries, eps: float) -> int:
+def count_entries(operand: Operand, engine: Engine, series: ChebyshevSeries, eps: float) -> int:
     """Estimate the entries of at least ``eps`` from those of a few columns."""
     if not engine.samples:
         engine = ONE_OFF.choose(operand, Request("signals", (series,), operand.n)).engine
