@@ -184,7 +184,7 @@ ABOUT = {
     "eps and ours tol / √(d_i d_max), in every column; TEA and TEA+, with probability 1 − 1e-6, "
     "half of ρ_j / d_j above delta and half of delta below. *Error*: the largest setting, by "
     "factors of two, whose measured error is not above that of ours. Set-up that does not depend "
-    "on the node is not counted for any.",
+    "on the node is not counted for any; processor seconds on a machine with other work.",
     "gdc": '**`HeatGDC` beside PyG\'s `GDC(method="heat")`**, whose fast mode is not implemented. '
     "*Edges of one alone*: where the k-th entry of a column and the next are equal, each keeps "
     "another of them; beside these, six entries of GDC on Citeseer that are below 1e-6.",
