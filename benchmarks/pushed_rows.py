@@ -147,7 +147,7 @@ def main() -> None:
             f"{goal:.2g}", us, us)  # fmt: skip
         found = relax(goal).over(nodes, exact, delta)
         add("hk-relax", "", f"eps {goal:.2g}", f"{goal:.2g}", found, us)
-        both = [("TEA+", references.tea_plus), ("TEA", references.tea)]
+        both: list[tuple[str, Any]] = [("TEA+", references.tea_plus), ("TEA", references.tea)]
         for name, routine in both[: 1 if delta < FINEST else 2]:
             found = by_tea(routine, delta).over(nodes, exact, delta)
             bound = f"{relative:g}·max(ρ/d, {delta:.2g}), probably"

@@ -39,9 +39,9 @@ class Workspace(NamedTuple):
     @classmethod
     def of(cls, n: int) -> Workspace:
         """Return a clean one."""
-        reals = [np.zeros(n) for _ in range(4)]
-        lists = [np.zeros(n, dtype=np.int32) for _ in range(3)]
-        return cls(*reals[:3], *lists, reals[3])
+        total, now, after, values = np.zeros((4, n))
+        here, there, nodes = np.zeros((3, n), dtype=np.int32)
+        return cls(total, now, after, here, there, nodes, values)
 
 
 class Left(NamedTuple):
