@@ -163,7 +163,8 @@ ABOUT = {
     "numbers (`fallback_random`) most of the difference is gone.",
     "filters": "**Graph filters beside PyGSP, SciPy and scikit-network**: heat (s = 3.5), "
     "personalised PageRank (alpha = 0.15), a bank of five Mexican hat wavelets with their low "
-    "pass, on one signal and on 16 (not on com-Youtube). Ours is the public call with its defaults (tol = 1e-6) "
+    "pass, on one signal and on 16 (not on com-Youtube). Ours is the public call with "
+    "its defaults (tol = 1e-6) "
     "unless *ours* says otherwise; it and the matrices of the others are set up before, but "
     "scikit-network divides by the degrees in each call. A peer with a setting for its accuracy "
     "has the finest that is no better than ours; PyGSP's default order 30, `expm_multiply` and "
