@@ -30,7 +30,7 @@ WRITERS = (
     "numba/vector_rows.py",
     "numba/intrinsic.py",
     "panel/row_walks.py",
-    "sliced/slice_gather.py",
+    "sliced/slice_step.py",
 )
 _TEXTS = (Path(__file__).parents[1].joinpath(name).read_bytes() for name in WRITERS)
 _STAMP = hashlib.sha256(b"".join(_TEXTS)).hexdigest()[:12]
@@ -76,14 +76,14 @@ class VectorRows:
         stored = self.builder.store(value, self._at(pointer, offset, vector))
         stored.align = self.bytes_per_element
 
-    def prefetch(self, pointer: Any, offset: Any) -> None:
-        """Ask for a cache line ahead of its use."""
+    def prefetch(self, pointer: Any, offset: Any, nearness: int = 3) -> None:
+        """Ask for a cache line ahead of its use: kept in all caches, or (0) passing through."""
         place = self.builder.gep(pointer, [offset])
         byte = self.builder.bitcast(place, ir.IntType(8).as_pointer())
         kind = ir.FunctionType(ir.VoidType(), [byte.type, INT32, INT32, INT32])
         function = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.prefetch.p0i8")
-        # For reading, kept in all caches, data.
-        how = [ir.Constant(INT32, value) for value in (0, 3, 1)]
+        # For reading, how near it is kept, data.
+        how = [ir.Constant(INT32, value) for value in (0, nearness, 1)]
         self.builder.call(function, [byte, *how])
 
     def splat(self, scalar: Any) -> Any:

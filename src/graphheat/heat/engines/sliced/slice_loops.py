@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from graphheat.heat.engines.numba.vector_rows import compiled
-from graphheat.heat.engines.sliced.slice_gather import gather
+from graphheat.heat.engines.sliced.slice_step import slice_step
 from graphheat.heat.engines.sliced.slices import LANES, Arrays
 
 RING = 4  # T_k … T_{k−3} are kept, and added to the sums together
@@ -50,24 +48,15 @@ def advance(
     """
     now, before, after = T[(k - 1) % RING], T[(k - 2) % RING], T[k % RING]
     scale = 1.0 if k == 1 else 2.0
-    sums = np.empty(BLOCK * LANES, dtype=np.float64)
     group = RING * (k // RING)
     for begin in range(first, last, BLOCK):
         end = min(begin + BLOCK, last)
         for b in range(begin, end):
-            gather(
-                slices.starts[b], slices.starts[b + 1], slices.columns, slices.weights, now, sums,
-                (b - begin) * LANES,
+            slice_step(
+                slices.starts[b], slices.starts[b + 1], slices.columns, slices.weights,
+                slices.factor, slices.own, now, before, after, scale, b * LANES,
             )  # fmt: skip
         rows = slice(begin * LANES, end * LANES)
-        new, old, factor = after[rows], before[rows], slices.factor[rows]
-        if len(slices.own):
-            own, here = slices.own[rows], now[rows]
-            for i in range(len(new)):
-                new[i] = scale * factor[i] * (sums[i] + own[i] * here[i]) - old[i]
-        else:
-            for i in range(len(new)):
-                new[i] = scale * factor[i] * sums[i] - old[i]
         if k % RING == RING - 1 or final:
             t0, t1, t2, t3 = T[0, rows], T[1, rows], T[2, rows], T[3, rows]
             for e in range(len(totals)):

@@ -1,9 +1,9 @@
 """Slices: the rows of a graph by length, eight side by side, so that one instruction serves eight.
 
-The format is SELL-C-σ: within windows of rows the longer come first, eight consecutive ones are a
-slice, and a slice is stored an entry of each row at a time, short rows filled up. Rows of over 64
-entries come before all others, so that no window has to fill up to them; their own values, which
-most rows read, are then side by side.
+The format is SELL-C-σ with σ = n: the longer rows come first, eight consecutive ones are a slice,
+and a slice is stored an entry of each row at a time, short rows filled up. Rows of one length stay
+in the given order. The values that most rows read are then side by side at the front, in the
+nearest caches.
 
 References
 ----------
@@ -20,13 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphheat.heat.engines.panel.links import Arrays as LinkArrays
 from graphheat.heat.engines.panel.links import links_of
 from graphheat.heat.operand import Operand
 from graphheat.heat.series import DOUBLE
 
 LANES = 8  # rows of a slice
-WINDOW = 4096  # rows that are sorted by length: neighbours in the given order stay near
-LONG = 64  # entries from which on a row comes before all windows
 
 
 class Arrays(NamedTuple):
@@ -96,11 +95,10 @@ def slices_of(operand: Operand) -> Slices:
 
 def _make(operand: Operand) -> Slices:
     links = links_of(operand, DOUBLE)
-    indptr, indices, weights, inverse, own = links.arrays
-    n = links.n
+    indptr, indices, weights, own = _with_isolated(links.arrays)
+    n, inverse = links.n, links.arrays.inverse
     lengths = np.diff(indptr)
-    window = np.where(lengths > LONG, -1, np.arange(n) // WINDOW)
-    order = np.lexsort((-lengths, window))
+    order = np.argsort(-lengths, kind="stable")
     m = LANES * (n // LANES + 1)  # one more at least, which stays 0: filled-up entries read it
     place = np.empty(n, dtype=np.int64)
     place[order] = np.arange(n)
@@ -129,6 +127,23 @@ def _make(operand: Operand) -> Slices:
     roots = np.empty(0) if links.roots is None else np.ascontiguousarray(links.roots[order])
     return Slices(Arrays(*_read_only(starts, columns, values, factor, loops)),
                   *_read_only(order, place, roots))  # fmt: skip
+
+
+def _with_isolated(
+    links: LinkArrays,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any], NDArray[Any]]:
+    """Return indptr, indices, weights and own, isolated nodes being their own neighbours.
+
+    Where no other node counts in its own sum, no step then reads ``own``.
+    """
+    indptr, indices, weights, _, own = links
+    lengths = np.diff(indptr)
+    alone = np.flatnonzero((lengths == 0) & (own == 1) if len(own) > 1 else [])
+    if len(weights) or not len(alone) or np.count_nonzero(own) > len(alone):
+        return indptr, indices, weights, own
+    lengths[alone] = 1
+    indices = np.insert(indices, indptr[alone], alone)
+    return np.concatenate([[0], np.cumsum(lengths)]), indices, weights, np.empty(0)
 
 
 def _read_only(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
