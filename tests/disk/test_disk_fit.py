@@ -193,6 +193,8 @@ def test_every_executor_gives_the_same_bits(where, disk_graph, run, tmp_path):
 class Noting(TaskPool):
     """Notes which functions it has run, and what workers never see: more tasks than it may hold."""
 
+    names: Counter[str]
+
     def run(self, function, tasks, finished=None):
         self.names.update([function.__name__] * len(tasks))
         return super().run(function, tasks, finished)

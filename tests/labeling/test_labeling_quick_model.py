@@ -1,5 +1,7 @@
 """The model that follows each label is that of a fit of its own."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ from graphheat.linear.suspects import quick_suspects
 def test_equals_a_fresh_fit(kind, bytes_kept, monkeypatch):
     monkeypatch.setattr(kept_diffusion, "MOST_BYTES", bytes_kept)  # the second: of few nodes
     known = graphheat.datasets.block_model(150, 3, homophily=0.8, seed=1)
-    features = known.features
+    features: Any = known.features
     if kind == "dense":
         features = np.random.default_rng(0).normal(size=(150, 12)) + known.labels[:, None]
     blank = graphheat.Graph.from_scipy(known.adjacency, features)
@@ -31,13 +33,15 @@ def test_equals_a_fresh_fit(kind, bytes_kept, monkeypatch):
         if k < 6:
             continue
         model = quick.fit(labelled, k, answers.count)
-        fresh = graphheat.fit(labelled, "linear")
-        assert model is not None and model.run is not None and model.run.recipe == "linear"
-        assert model.run.notes == fresh.notes
-        assert (model.run.s, model.run.l2) == (fresh.s, fresh.l2)
-        assert model.run.search.candidate == fresh.search.candidate
-        np.testing.assert_allclose(model.run.probabilities, fresh.probabilities, atol=1e-9)
-        np.testing.assert_allclose(model.run.out_of_fold, fresh.out_of_fold, atol=1e-9)
+        fresh: Any = graphheat.fit(labelled, "linear")
+        assert model is not None
+        run: Any = model.run
+        assert run is not None and run.recipe == "linear"
+        assert run.notes == fresh.notes
+        assert (run.s, run.l2) == (fresh.s, fresh.l2)
+        assert run.search.candidate == fresh.search.candidate
+        np.testing.assert_allclose(run.probabilities, fresh.probabilities, atol=1e-9)
+        np.testing.assert_allclose(run.out_of_fold, fresh.out_of_fold, atol=1e-9)
         found, alone = quick.look_ahead(labelled, answers.passed(), model), quick_suspects(labelled)
         expected = [] if alone is None else alone.nodes[: alone.count]
         assert found.suspects == [labelled.index_of(node) for node in expected]

@@ -126,5 +126,6 @@ def test_rows_completed_by_walks_have_the_right_mean(wide, monkeypatch):
 
 def test_times_at_which_chance_tells_nodes_apart_are_not_offered(wide):
     local = row_diffusions(wide[0], ("standard",), 1)["standard"]
+    assert isinstance(local, RowDiffusion)
     times = np.array([0.0, 0.5, 1.0, 3.0, 50.0])
     assert np.array_equal(local.offered(times, np.arange(0, 600, 7)), times[:-1])
