@@ -72,7 +72,7 @@ def test_times_by_node_and_banks_on_disk(disk, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_filters_on_a_cluster(disk, kind, tmp_path, monkeypatch):
     graph, A = disk
-    monkeypatch.setattr(tasks, "_on_disk", lambda file: None)  # hundreds of steps: no power fails
+    monkeypatch.setattr(tasks, "on_disk", lambda file: None)  # hundreds of steps: no power fails
     monkeypatch.setattr(tasks, "BLOCKS", 2)
     X = np.random.default_rng(0).standard_normal((len(A), 3))
     how = {"laplacian": kind, "tol": 1e-3, **HOW}
