@@ -96,8 +96,8 @@ class TaskPool:
                 except Exception as error:
                     failures += 1
                     if failures > RETRIES * max(1, len(tasks)):
-                        told = f"{type(error).__name__}: {error}"
-                        raise OutputError(GONE.format(told)) from error
+                        reason = f"{type(error).__name__}: {error}"
+                        raise OutputError(GONE.format(reason)) from error
                     waiting.append(number)
                 else:
                     if finished is not None:
@@ -108,8 +108,8 @@ class TaskPool:
         try:
             future: Future[Any] = self.executor.submit(perform, version(), function, task)
         except Exception as error:
-            told = f"it takes no more tasks: {type(error).__name__}: {error}"
-            raise OutputError(GONE.format(told)) from error
+            reason = f"it takes no more tasks: {type(error).__name__}: {error}"
+            raise OutputError(GONE.format(reason)) from error
         return future
 
     @staticmethod
