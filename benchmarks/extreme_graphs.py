@@ -1,6 +1,6 @@
-"""Graphs that strain a graph on disk: a star of five million leaves, an edge named 10⁸ times.
+"""Graphs that strain a graph on disk: a star of five million leaves, an edge named 10⁹ times.
 
-    python benchmarks/extreme_graphs.py [--leaves 5000000] [--copies 100000000]
+    python benchmarks/extreme_graphs.py [--leaves 5000000] [--copies 1000000000]
 
 Each is ingested from Parquet with ``memory="1GB"``. *error*: what ``apply`` of four columns is off
 by, relative to a column's length, against the closed form of a star (D^{1/2}1 is fixed; what is
@@ -71,7 +71,7 @@ def copies(count: int, folder: Path) -> dict[str, Any]:
     part = min(count, 10_000_000)
     table = pa.table({"source": np.zeros(part, dtype=np.int64), "target": np.ones(part, np.int64)})
     for number in range(-(-count // part)):
-        pq.write_table(table, folder / f"copies-{number:02d}.parquet")
+        pq.write_table(table, folder / f"copies-{number:03d}.parquet")
     started = time.perf_counter()
     graph = ingest(str(folder / "copies-*.parquet"), folder / "copies.graph", memory="1GB")
     return {
@@ -83,7 +83,7 @@ def copies(count: int, folder: Path) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--leaves", type=int, default=5_000_000)
-    parser.add_argument("--copies", type=int, default=100_000_000)
+    parser.add_argument("--copies", type=int, default=1_000_000_000)
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="graphheat-odd-"))
     rows = []

@@ -122,9 +122,10 @@ ABOUT = {
     "`apply` is relative to a column's length, of rows in an entry, of labels in a probability.",
     "bandwidth": "**64 columns on a million nodes and five million edges**, the same recurrence "
     "to the same order (s = 3, tol = 1e-3), interleaved; times ours, on a machine that other work "
-    "kept busy. For float64 signals ours computes in float32, as the tolerance allows. More than "
-    "1 of the copy bandwidth: caches serve part of what is needed.",
-    "extreme_graphs": "**A star of five million leaves**, **an edge named 10⁸ times**, ingested "
+    "kept busy. For float64 signals ours computes in float32, as the tolerance allows. The copy "
+    "is that of two threads between arrays in memory. More than 1 of its bandwidth: caches serve "
+    "part of what is needed.",
+    "extreme_graphs": "**A star of five million leaves**, **an edge named 10⁹ times**, ingested "
     'from Parquet with `memory="1GB"`, on a machine that other work kept busy; *error* of `apply` '
     "against the closed form of a star.",
     "cluster": "**A Dask cluster** of worker processes of one thread on one machine; *message* is "

@@ -311,6 +311,17 @@ def test_a_cluster_that_takes_no_more_tasks_is_told(disk_graph, tmp_path):
         fit_on_disk(disk_graph, "linear", threads=1, cluster=opened)
 
 
+def test_a_cluster_that_falls_silent_is_told(monkeypatch):
+    class Silent(SerialExecutor):
+        def submit(self, fn, /, *args, **kwargs):
+            return Future()  # that nobody will answer
+
+    monkeypatch.setattr(task_pool, "SECONDS", 0.01)
+    monkeypatch.setattr(task_pool, "PATIENCE", 0.05)
+    with pytest.raises(OutputError, match=r"its scheduler does not answer.*--resume"):
+        TaskPool(Silent(), 2, lambda: False).run(abs, [1, 2, 3])
+
+
 def test_workers_of_another_version_or_graph_refuse(disk_graph, tmp_path):
     of = block_step.Diffused(
         str(disk_graph.path), disk_graph.fingerprint, Laplacian(self_loops=1.0), str(tmp_path),

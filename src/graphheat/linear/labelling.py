@@ -179,9 +179,8 @@ def in_panels(
     operand = operand_of(graph)
     dtype = series[0].dtype
     links = links_of(operand, dtype)
-    tiles = kept_tiles(operand, links, threads)
-    room = available_memory()
-    most = widest(graph.n, dtype, len(series), None if room is None else int(ROOM * room))
+    tiles = kept_tiles(operand, links, min(count, _fitting(graph.n, series)), threads)
+    most = _fitting(graph.n, series)  # beside the tiles
     strips = list(ScaledFeatures.ranges(graph))
     if count <= most:
         panel = _filled(links, tiles, columns, slice(0, count), series, strips)
@@ -208,6 +207,11 @@ def in_panels(
                 with replacing(notes) as aside:
                     aside.write_text(json.dumps(done))
     return lambda rows, e: kept[e, rows]
+
+
+def _fitting(n: int, series: list[HeatSeries]) -> int:
+    room = available_memory()
+    return widest(n, series[0].dtype, len(series), None if room is None else int(ROOM * room))
 
 
 def _begun(

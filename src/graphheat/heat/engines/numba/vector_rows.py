@@ -76,9 +76,14 @@ class VectorRows:
         stored = self.builder.store(value, self._at(pointer, offset, vector))
         stored.align = self.bytes_per_element
 
-    def prefetch(self, pointer: Any, offset: Any, nearness: int = 3) -> None:
-        """Ask for a cache line ahead of its use: kept in all caches, or (0) passing through."""
-        place = self.builder.gep(pointer, [offset])
+    def no_more_than(self, number: Any, most: Any) -> Any:
+        """Return the smaller one of two integers."""
+        return self.builder.select(self.builder.icmp_signed("<", number, most), number, most)
+
+    def prefetch(self, pointer: Any, offset: Any, vector: int = 0, *, nearness: int = 3) -> None:
+        """Ask for the line of a vector ahead of its use: for all caches, or (0) passing through."""
+        shifted = self.builder.add(offset, ir.Constant(INT64, vector * self.lanes))
+        place = self.builder.gep(pointer, [shifted])
         byte = self.builder.bitcast(place, ir.IntType(8).as_pointer())
         kind = ir.FunctionType(ir.VoidType(), [byte.type, INT32, INT32, INT32])
         function = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.prefetch.p0i8")

@@ -31,7 +31,8 @@ from graphheat.heat.series import DOUBLE, SINGLE, ChebyshevSeries
 from graphheat.progress import Progress
 
 ROW_BYTES = (32, 64, 128, 256)  # that a row of a panel may have
-TASK = 1 << 21  # entries that a thread takes at a time
+TASK = 1 << 18  # entries that a thread takes at a time: few enough that threads end together
+WALKED = 128  # bytes of a panel's row above which rows are taken one by one, not in tiles
 STRIP = 1 << 17  # rows that are put in, or taken out, at a time
 
 
@@ -199,11 +200,11 @@ class PanelEngine(ColumnEngine):
             # The bound is met in half the bytes. Powers of two keep any column's numbers in range.
             dtype, units = SINGLE, _powers(block)
         links = links_of(operand, dtype)
-        tiles = kept_tiles(operand, links, threads)
         results = [np.empty((n if rows is None else len(rows), c), block.dtype) for _ in series]
         most = widest(n, dtype, len(series))
         for a in range(0, c, most):
             columns = slice(a, min(a + most, c))
+            tiles = kept_tiles(operand, links, columns.stop - a, threads)
             panel = Panel(links, columns.stop - a, dtype, len(series), tiles)
             for first, last in strips_of(n):
                 strip = block[first:last, columns]
@@ -234,8 +235,15 @@ class PanelEngine(ColumnEngine):
         return Cost(column * request.columns, arrays * operand.n * rows)
 
 
-def kept_tiles(operand: Operand, links: Links, threads: int = 1) -> Tiles | None:
-    """Return the tiles of an operand, sorted once for all precisions."""
+def kept_tiles(operand: Operand, links: Links, columns: int, threads: int = 1) -> Tiles | None:
+    """Return the tiles of an operand, sorted once for all precisions; None for wide panels.
+
+    A row of several cache lines that is asked for ahead of its use comes from memory about as fast
+    as lines in a row do; what tiles would save is then less than what moving columns into narrow
+    groups costs.
+    """
+    if columns * links.arrays.inverse.itemsize > WALKED:
+        return None
     # Weights of S itself are in the precision of the links; those of a graph in their own.
     precision = "" if links.roots is not None else links.arrays.weights.dtype.str
     return operand.kept(("tiles", precision), lambda: tiles_of(links, threads))

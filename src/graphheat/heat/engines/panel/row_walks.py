@@ -19,7 +19,8 @@ from graphheat.heat.engines.numba.vector_rows import (
     cgutils,
 )
 
-AHEAD = 16  # entries ahead of which a source row is asked for
+AHEAD = 16  # entries ahead of which a walk asks for a row that it will read
+FAR_AHEAD = 64  # and those of a tile, which are read one cache line at a time
 
 
 def _walk(vectors: int, size: int = VECTOR_BYTES) -> Callable[..., None]:
@@ -77,9 +78,19 @@ def _emit_walk(
         builder.store(builder.fmul(own, rows.load(read, place, v)), each)
     one = ir.Constant(INT64, 1)
 
-    def start(entry: Any) -> Any:
+    def row_of(entry: Any) -> Any:
         column = builder.load(builder.gep(columns, [entry]))
         return builder.mul(builder.sext(column, INT64), stride)
+
+    items = cgutils.create_struct_proxy(kinds[2])(context, builder, indices).nitems
+    final = builder.sub(items, ir.Constant(items.type, 1))
+
+    def start(entry: Any) -> Any:
+        if vectors * size > VECTOR_BYTES:  # a single line comes as soon without being asked for
+            later = row_of(rows.no_more_than(builder.add(entry, ir.Constant(INT64, AHEAD)), final))
+            for v in range(vectors):
+                rows.prefetch(read, later, v)
+        return row_of(entry)
 
     weighted = builder.icmp_signed(">", values.nitems, ir.Constant(values.nitems.type, 0))
     with builder.if_else(weighted) as (then, otherwise):
@@ -146,12 +157,15 @@ def _emit_scatter(size: int, context: Any, builder: Any, signature: Any, argumen
         row = builder.load(builder.gep(origins, [entry]))
         return builder.mul(builder.sext(row, INT64), stride)
 
-    def places(entry: Any) -> tuple[Any, Any]:
-        later = builder.add(entry, ir.Constant(INT64, AHEAD))
-        later = builder.select(builder.icmp_signed("<", later, final), later, final)
-        rows.prefetch(read, from_(later))
+    def to(entry: Any) -> Any:
         row = builder.load(builder.gep(ends, [entry]))
-        return from_(entry), builder.mul(builder.zext(row, INT64), stride)
+        return builder.mul(builder.zext(row, INT64), stride)
+
+    def places(entry: Any) -> tuple[Any, Any]:
+        later = rows.no_more_than(builder.add(entry, ir.Constant(INT64, FAR_AHEAD)), final)
+        rows.prefetch(read, from_(later))
+        rows.prefetch(write, to(later))
+        return from_(entry), to(entry)
 
     weighted = builder.icmp_signed(">", values.nitems, ir.Constant(values.nitems.type, 0))
     with builder.if_else(weighted) as (then, otherwise):

@@ -75,7 +75,7 @@ def _emit(context: Any, builder: Any, kinds: Any, arguments: Any) -> None:
 
     def there(entry: Any) -> Any:
         # What is read once a step passes by the caches, which then keep more of ``now``.
-        wide.prefetch(entries, builder.add(entry, ir.Constant(INT64, AHEAD)), 0)
+        wide.prefetch(entries, builder.add(entry, ir.Constant(INT64, AHEAD)), nearness=0)
         found = ir.Constant(kept.vector, ir.Undefined)
         # Eight loads: faster than the processor's own gather where that is microcode.
         for row in range(LANES):
@@ -88,7 +88,7 @@ def _emit(context: Any, builder: Any, kinds: Any, arguments: Any) -> None:
     step = ir.Constant(INT64, LANES)
     with builder.if_else(_any(builder, values)) as (then, otherwise):
         with then, cgutils.for_range_slice(builder, first, last, step, INT64) as (entry, _):
-            wide.prefetch(values.data, builder.add(entry, ir.Constant(INT64, AHEAD)), 0)
+            wide.prefetch(values.data, builder.add(entry, ir.Constant(INT64, AHEAD)), nearness=0)
             weight = wide.load(values.data, entry, 0)
             builder.store(wide.multiply_add(weight, there(entry), builder.load(total)), total)
         with otherwise, cgutils.for_range_slice(builder, first, last, step, INT64) as (entry, _):
