@@ -248,7 +248,7 @@ def two_sweeps():
 
 
 def two_reports():
-    """Of two `paper all` into one folder the second is told who is at it, and ends."""
+    """Of two `paper all` into one folder the second learns who is at it, and ends."""
     words = [*COMMAND, "paper", "all", "--short", "--rows", "lp", "--graphs", "cora", "--out", "r"]
     both = [
         subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)

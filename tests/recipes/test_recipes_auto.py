@@ -189,6 +189,10 @@ def test_networks_can_be_left_out_or_insisted_on(monkeypatch):
     assert names(large) == ["spreading", "linear", "sampled"]  # a network from rows instead
     assert any("networks=True" in note for note in large.notes)
     assert names(fit(GRAPH, networks=True, **BRIEF))[-1] == "ensemble"
+    monkeypatch.setattr("graphheat.recipes.memory_plan.HEAVY_OUTPUT", 1.0)
+    many = fit(GRAPH, **BRIEF)
+    assert names(many) == ["spreading", "linear"]
+    assert any("too many for networks" in note for note in many.notes)
 
 
 def test_a_budget_of_nothing_keeps_label_spreading_and_says_so():

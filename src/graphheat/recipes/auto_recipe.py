@@ -239,6 +239,14 @@ class _Answer:
         network = self.settings.ensemble.chosen(linear)
         heavy = network_work(self.graph, network) > memory_plan.HEAVY
         if self.settings.networks is None and heavy:
+            from graphheat.training.sampled_network import output_work
+
+            if output_work(self.split, len(self.graph.classes)) > memory_plan.HEAVY_OUTPUT:
+                self.notes.append(
+                    f"{len(self.graph.classes):,} classes are too many for networks in the time "
+                    "that people wait. Pass networks=True (--set networks=yes) to have them."
+                )
+                return
             self.notes.append(
                 "The graph is too large for networks on all of it in the time that people wait: "
                 "one is trained from rows of the kernel. Pass networks=True (--set networks=yes) "

@@ -22,6 +22,7 @@ STRIP = 64  # columns of float64 that are diffused at a time
 LAYERS = 3  # activations, gradients and what Adam holds, beside one array per kernel term
 SIDE_BY_SIDE = 14  # the same of an ensemble, whose views and members have arrays of their own
 HEAVY = 3e11  # multiply-adds of all epochs beyond which "auto" leaves networks to those who ask
+HEAVY_OUTPUT = 3e11  # the same of the last layer of a network trained from rows: many classes
 
 LIGHT = ("spreading", "linear", "auto")
 OURS = (*LIGHT, "ensemble", "consistent", "normalized", "paper", "authors")

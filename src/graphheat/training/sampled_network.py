@@ -33,7 +33,7 @@ from graphheat.linear.row_diffusion import ScaledFeatures
 TOP = 128  # entries of a row
 UNLABELLED = 1000  # nodes that consistency is asked of
 MOST_TRAINING, MOST_VALIDATION = 5000, 1000
-HIDDEN, EPOCHS, PATIENCE = 64, 200, 40
+HIDDEN, EPOCHS, PATIENCE, VIEWS = 64, 200, 40, 2
 FOLDS = 3
 LEARNING_RATE, WEIGHT_DECAY = 0.01, 5e-4
 DROP_NODES, DROP_HIDDEN = 0.5, 0.5
@@ -113,6 +113,13 @@ def train_sampled(
         return _trained(graph, split, linear, np.random.default_rng(seed), heat)
 
 
+def output_work(split: Split, classes: int) -> float:
+    """Return the multiply-adds of the last layer in all epochs of all networks, forth and back."""
+    rows = min(len(split.train), MOST_TRAINING) + UNLABELLED
+    networks = 1 if len(split.val) else 1 + FOLDS
+    return 3.0 * VIEWS * networks * EPOCHS * rows * HIDDEN * classes
+
+
 def _trained(
     graph: Graph | DiskGraph,
     split: Split,
@@ -179,7 +186,7 @@ class _Lesson:
         for epoch in range(EPOCHS):
             network.train()
             optimizer.zero_grad()
-            views = [_kept(len(features)) for _ in range(2)]
+            views = [_kept(len(features)) for _ in range(VIEWS)]
             losses = [
                 functional.cross_entropy(network(features, taught, keep), codes) for keep in views
             ]
