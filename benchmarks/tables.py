@@ -188,7 +188,8 @@ ABOUT = {
     "near enough; *measured*: no ellipse around the spectrum could be proven free of poles.",
     "pushed_rows": "**Rows of the heat kernel on com-Youtube beside hk-relax (Kloster and Gleich "
     "2014), TEA and TEA+ (Yang et al. 2019)**, s = 5: ours is `HeatKernel(graph, s, "
-    "tol=…).row(node)`, the others are references that we compiled after the papers. Errors are "
+    "tol=…).row(node)`, the others are references of our own, compiled, after the papers' ideas; constants "
+    "that we could not look up were derived from the guarantees. Errors are "
     "of a row of e^{-s(I − P)} divided by the degrees, |ρ̂_j − ρ_j| / d_j, the largest over all "
     "columns and nodes; ours is converted by ρ_j / d_j = H_ij / √(d_i d_j). *Guarantees*: hk-relax "
     "eps and ours tol / √(d_i d_max), in every column; TEA and TEA+, with probability 1 − 1e-6, "
