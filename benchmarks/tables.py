@@ -37,8 +37,8 @@ ABOUT = {
     "tuned. `consistent` was run on seven graphs. The calibration error from 60 random labels is "
     ".056 in the mean over the graphs; that of the default before `auto` (commit bd05e64) was "
     ".087 there (two or three splits). Drawing the sharpness towards that of the networks on the "
-    "mean would give .053; agreement of the folds' networks on unlabelled nodes told nothing "
-    "more. These are figures of development, not of a test: the recipe's form was chosen on "
+    "mean would give .053; agreement of the folds' networks on unlabelled nodes added nothing. "
+    "These are figures of development, not of a test: the recipe's form was chosen on "
     "splits 0 to 2 of these graphs, by their test nodes.",
     "no_features": "**Graphs without features**: those of *suite* with their features taken away, "
     "and LastFM's listeners, who have none; accuracy / balanced accuracy in % of the default, "
