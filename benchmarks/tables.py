@@ -48,8 +48,8 @@ ABOUT = {
     "default_speed": "**What the default costs**: seconds of the default and of the linear recipe "
     "beside those of PyG's GCN with its original settings (200 epochs, no early stop, dense "
     "features), in one process and one thread each; 20 labels per class and 30 to validate, split "
-    "0. One round; blogcatalog, flickr and twitch_de on a machine that had other work, the others on "
-    "a quiet one.",
+    "0. One round; blogcatalog, flickr and twitch_de on a machine that had other work, the others "
+    "on a quiet one.",
     "linear_speed": "**The linear recipe with many features**: 20,000 nodes, 100,000 edges, 7,000 "
     "bag-of-words features (0.5 % non-zero), 300 labels; the first fit of a process, loading of "
     "modules included.",
