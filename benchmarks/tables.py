@@ -124,8 +124,8 @@ ABOUT = {
     "against SciPy's `expm_multiply` in float64 on the same graph in memory; *difference* of "
     "`apply` is relative to a column's length, of rows in an entry, of labels in a probability.",
     "bandwidth": "**64 columns on a million nodes and five million edges**, the same recurrence "
-    "to the same order (s = 3, tol = 1e-3), interleaved; times ours, on a machine that other work "
-    "kept busy. For float64 signals ours computes in float32, as the tolerance allows. The copy "
+    "to the same order (s = 3, tol = 1e-3), interleaved; times ours, on a quiet machine. "
+    "For float64 signals ours computes in float32, as the tolerance allows. The copy "
     "is that of two threads between arrays in memory. More than 1 of its bandwidth: caches serve "
     "part of what is needed.",
     "extreme_graphs": "**A star of five million leaves**, **an edge named 10⁹ times**, ingested "
