@@ -74,6 +74,9 @@ def test_commands(tmp_path):
     call("explain", run, 3)
     call("explore", run, "--out", tmp_path / "run.html")
     call("paper", "table2", "--rows", "lp,graphheat")
+    demo = " ".join(call("demo").stdout.split())
+    assert "the paper's model, needs torch, which is not installed" in demo
+    assert "Heat from node 2027" in demo
     refused = call("fit", graph, "--recipe", "paper", code=1).stderr
     assert refused.splitlines()[-1] == (  # after what was read
         "Error: The 'paper' recipe trains a network and needs torch: pip install 'graphheat[nn]'. "
