@@ -152,12 +152,19 @@ def judged(case, outcome, before):
 
 
 def all_cases():
+    import cases_of_archives
     import cases_of_calls
     import cases_of_files
     import cases_of_processes
     import cases_of_runs
 
-    for module in (cases_of_files, cases_of_runs, cases_of_processes, cases_of_calls):
+    for module in (
+        cases_of_files,
+        cases_of_archives,
+        cases_of_runs,
+        cases_of_processes,
+        cases_of_calls,
+    ):
         yield from module.cases()
 
 
