@@ -12,6 +12,7 @@ from torch.nn.parameter import UninitializedParameter
 from graphheat.checks import check_count, check_s
 from graphheat.errors import ParameterError, UnsupportedError
 from graphheat.heat.series import heat_series
+from graphheat.nn import traced_features
 from graphheat.nn.edge_matrix import EdgeMatrix, heat_coefficients
 
 Channels = int | tuple[int, int]
@@ -123,7 +124,10 @@ class HeatLayer(nn.Module):
             raise ParameterError(
                 f"x must have in_channels = {weight.shape[1]} columns; got {x.size(-1)}."
             )
-        product: Tensor = x @ weight.permute(1, 0, 2).reshape(weight.shape[1], -1)
+        theta = weight.permute(1, 0, 2).reshape(weight.shape[1], -1)
+        if is_traced() and not is_exported() and traced_features.applies(x, theta):
+            return traced_features.traced_product(x, theta)
+        product: Tensor = x @ theta
         return product
 
     def horner(self, matrix: EdgeMatrix, joined: Tensor) -> Tensor:
