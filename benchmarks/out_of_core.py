@@ -192,11 +192,13 @@ def eight(n: int, folder: Path) -> dict[str, Any]:
 
     graph = DiskGraph.open(folder / "big.graph")
     X = np.random.default_rng(0).random((n, 8), dtype=np.float32)
-    heat = HeatKernel(graph, 3.0, tol=1e-3, threads=1)
-    heat.apply(X[:, :8])
-    started = time.process_time()
-    heat.apply(X)
-    return {"apply 8 s": round(time.process_time() - started, 2)}
+    heat = HeatKernel(graph, 3.0, tol=1e-3)  # as many threads as there are processors
+    seconds = []
+    for _ in range(5):  # the first sorts the entries, once for all
+        started = time.perf_counter()
+        heat.apply(X)
+        seconds.append(time.perf_counter() - started)
+    return {"apply 8 s": round(min(seconds), 4)}
 
 
 def reference(n: int, folder: Path) -> dict[str, Any]:

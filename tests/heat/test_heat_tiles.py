@@ -93,3 +93,26 @@ def test_float64_signals_of_any_size_meet_the_bound_in_float32(monkeypatch, size
     assert found.dtype == np.float64
     off = np.linalg.norm(found / size - exact[0], axis=0)
     assert (off <= series.error_bound * np.linalg.norm(X / size, axis=0)).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sources_far_apart_are_reached_by_fillers(monkeypatch, weighted):
+    monkeypatch.setattr(tiling, "LEAST_NODES", 1)
+    monkeypatch.setattr(tiling, "tile_shape", lambda n: ((1 << 20) - 1, 32))  # steps up to 4,095
+    n = 40_000
+    ends = np.array([[0, 0, 3, 8190, 8190, 5], [39_999, 4095, 12_285, 16_380, 8191, 30_000]])
+    values = np.array([1.0, 2, 3, 4, 5, 6]) if weighted else np.ones(6)
+    half = sp.csr_array(sp.coo_array((values, ends), shape=(n, n)))
+    operand = Operand.of_graph(sp.csr_array(half + half.T))
+    series = heat_series(2.0, 1e-6, operand.longest_row)
+    X = np.random.default_rng(0).random((n, 8), dtype=np.float32)
+    links = links_of(operand, SINGLE)
+    tiles = tiling.tiles_of(links)
+    assert len(tiles.codes[0]) == 12 + 5 + 64  # entries, fillers, and zeros
+    found = []
+    for each in (None, tiles):
+        panel = Panel(links, 8, SINGLE, 1, each)
+        panel.fill(0, n, X)
+        panel.run([series])
+        found.append(panel.rows(slice(0, n)))
+    np.testing.assert_array_equal(*found)

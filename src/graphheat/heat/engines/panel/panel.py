@@ -14,9 +14,9 @@ Billion-Node Graphs, IEEE TPDS 2017.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -74,12 +74,11 @@ class Panel:
 
     def fill(self, first: int, last: int, values: NDArray[Any]) -> None:
         """Put columns into the rows first … last, shape (last − first, columns)."""
+        from graphheat.heat.engines.panel import panel_loops as loops
+
         places = self._places(first, last)
-        if self.links.roots is not None:
-            values = values / self.links.roots[places][:, None]
         for group, part in enumerate(self._parts()):
-            block = self._total(group, 0)
-            block[places, : part.stop - part.start] = values[:, part]
+            loops.put_rows(places, self._roots, values[:, part], self._total(group, 0))
 
     def run(
         self,
@@ -95,11 +94,9 @@ class Panel:
         with ThreadPoolExecutor(threads) as pool:
             for group in range(self.groups):
                 totals = self._totals[group]
-                now[:] = totals[: self._size]
-                after[:] = 0
-                for e in range(len(series)):
-                    part = totals[e * self._size : (e + 1) * self._size]
-                    np.multiply(now, coefficients[e, 0], out=part)
+                begin = partial(self._begin, now, after, totals, coefficients[:, 0])
+                for _ in pool.map(begin, strips_of(self.links.n)):
+                    pass
                 for k in range(1, order + 1):
                     scale = self.dtype.type(1 if k == 1 else 2)
                     taken = np.ascontiguousarray(coefficients[:, k])
@@ -114,6 +111,17 @@ class Panel:
                     if progress is not None:
                         progress(group * order + k, self.groups * order, "steps")
 
+    def _begin(
+        self, now: Any, after: Any, totals: Any, coefficients: Any, strip: tuple[int, int]
+    ) -> None:
+        """Set T_0, T_{-1} = 0 and the first term of each sum in a strip of rows."""
+        first, last = (row * self.width for row in strip)
+        now[first:last] = totals[first:last]
+        after[first:last] = 0
+        for e, c in enumerate(coefficients):
+            part = totals[e * self._size :]
+            np.multiply(now[first:last], c, out=part[first:last])
+
     def _work(self, scale: Any, now: Any, after: Any, totals: Any, taken: Any) -> Any:
         """Return what takes a step in some rows."""
         from graphheat.heat.engines.panel import panel_loops as loops
@@ -126,9 +134,10 @@ class Panel:
         def tiled(rows: tuple[int, int]) -> None:
             assert tiles is not None
             if not hasattr(self._local, "sums"):  # once per thread: new pages cost as a tile does
-                self._local.sums = np.empty(tiles.rows * width, self.dtype)
+                self._local.sums = np.empty(width << tiles.bits, self.dtype)
+            tile = rows[0] // tiles.rows
             loops.tiled_step(
-                *rows, width, links, tiles.sources, tiles.targets, tiles.weights, scale, now,
+                *rows, width, links, tiles.codes[tile], tiles.weights[tile], tiles.bits, scale, now,
                 after, totals, taken, self._local.sums,
             )  # fmt: skip
 
@@ -140,17 +149,15 @@ class Panel:
 
     def rows(self, chosen: NDArray[np.int64] | slice, series: int = 0) -> NDArray[Any]:
         """Return rows of a result, shape (k, columns)."""
+        from graphheat.heat.engines.panel import panel_loops as loops
+
         if isinstance(chosen, slice):
             places = self._places(*chosen.indices(self.links.n)[:2])
         else:
             places = chosen if self.links.rank is None else self.links.rank[chosen]
-        groups = [
-            self._total(group, series)[places, : part.stop - part.start]
-            for group, part in enumerate(self._parts())
-        ]
-        values: NDArray[Any] = groups[0] if self.groups == 1 else np.concatenate(groups, axis=1)
-        if self.links.roots is not None:
-            values = values * self.links.roots[places][:, None]
+        values = np.empty((len(places), self.columns), dtype=self.dtype)
+        for group, part in enumerate(self._parts()):
+            loops.take_rows(places, self._roots, self._total(group, series), values[:, part])
         return values
 
     def _parts(self) -> Iterator[slice]:
@@ -161,8 +168,13 @@ class Panel:
         part = self._totals[group, series * self._size : (series + 1) * self._size]
         return part.reshape(-1, self.width)
 
-    def _places(self, first: int, last: int) -> Any:
-        return slice(first, last) if self.links.rank is None else self.links.rank[first:last]
+    def _places(self, first: int, last: int) -> NDArray[Any]:
+        rank = self.links.rank
+        return np.arange(first, last) if rank is None else rank[first:last]
+
+    @property
+    def _roots(self) -> NDArray[Any]:
+        return np.empty(0, self.dtype) if self.links.roots is None else self.links.roots
 
 
 class PanelEngine(ColumnEngine):
@@ -206,18 +218,14 @@ class PanelEngine(ColumnEngine):
             columns = slice(a, min(a + most, c))
             tiles = kept_tiles(operand, links, columns.stop - a, threads)
             panel = Panel(links, columns.stop - a, dtype, len(series), tiles)
-            for first, last in strips_of(n):
-                strip = block[first:last, columns]
-                panel.fill(first, last, strip if units is None else strip / units[columns])
+            unit = None if units is None else units[columns]
+
+            put_in = partial(_put_in, panel, block[:, columns], unit)
+            parts = [result[:, columns] for result in results]
+            take_out = partial(_take_out, panel, parts, unit, rows)
+            in_threads(put_in, strips_of(n), threads)
             panel.run(series, threads=threads)
-            for e, result in enumerate(results):
-                if rows is not None:
-                    result[:, columns] = panel.rows(rows, e)
-                else:
-                    for first, last in strips_of(n):
-                        result[first:last, columns] = panel.rows(slice(first, last), e)
-                if units is not None:
-                    result[:, columns] *= units[columns]
+            in_threads(take_out, strips_of(n if rows is None else len(rows)), threads)
         return results
 
     def entry_series(self, operand: Operand, series: ChebyshevSeries) -> ChebyshevSeries:
@@ -253,6 +261,40 @@ def strips_of(n: int) -> Iterator[tuple[int, int]]:
     """Yield (first, last) of ranges of rows that are copied at a time."""
     for first in range(0, n, STRIP):
         yield first, min(n, first + STRIP)
+
+
+def _put_in(
+    panel: Panel, block: NDArray[Any], unit: NDArray[Any] | None, strip: tuple[int, int]
+) -> None:
+    values = block[slice(*strip)]
+    panel.fill(*strip, values if unit is None else values / unit)
+
+
+def _take_out(
+    panel: Panel,
+    results: Sequence[NDArray[Any]],
+    unit: NDArray[Any] | None,
+    rows: NDArray[np.int64] | None,
+    strip: tuple[int, int],
+) -> None:
+    chosen = slice(*strip) if rows is None else rows[slice(*strip)]
+    for e, result in enumerate(results):
+        values = panel.rows(chosen, e)
+        result[slice(*strip)] = values if unit is None else values * unit
+
+
+def in_threads(
+    work: Callable[[tuple[int, int]], None], strips: Iterable[tuple[int, int]], threads: int
+) -> None:
+    """Do ``work`` on each strip, several at a time."""
+    strips = list(strips)
+    if threads == 1 or len(strips) == 1:
+        for strip in strips:
+            work(strip)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, strips):
+            pass
 
 
 def _powers(block: NDArray[Any]) -> NDArray[np.float64]:

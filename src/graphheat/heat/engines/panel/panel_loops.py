@@ -10,6 +10,7 @@ from graphheat.heat.engines.numba.intrinsic import add_half, add_narrow, add_wid
 from graphheat.heat.engines.numba.vector_rows import compiled
 from graphheat.heat.engines.panel.links import Arrays
 from graphheat.heat.engines.panel.row_walks import (
+    FAR_AHEAD,
     finish_half,
     finish_narrow,
     scatter_half,
@@ -64,29 +65,32 @@ def step(
 
 @compiled
 def tiled_step(
-    first: int, last: int, width: int, links: Arrays, sources: Any, targets: Any, weights: Any,
+    first: int, last: int, width: int, links: Arrays, codes: Any, weights: Any, bits: int,
     scale: Any, now: Any, after: Any, totals: Any, coefficients: Any, sums: Any,
 ) -> None:  # fmt: skip
     """Do what ``step`` does, in the rows first … last of one tile, to the same bits.
 
-    ``sources``, ``targets`` and ``weights`` are the tile's entries by rising source; ``sums`` has
-    room for its rows. Every row's entries come in the order that ``step`` takes them in.
+    ``codes`` and ``weights`` are the tile's entries by rising source (see ``sort_tile``); ``sums``
+    has 2^bits rows. Every row's entries come in the order that ``step`` takes them in.
     """
-    indptr, inverse, own = links.indptr, links.inverse, links.own
+    inverse, own = links.inverse, links.own
     size = len(after)
     row_bytes = width * now.itemsize
     zero, one = now.dtype.type(0), now.dtype.type(1)
-    for u in range(first, last):
-        loop = zero
-        if len(own):
+    if len(own):
+        for u in range(first, last):
             loop = own[u] if len(own) > 1 else own[0]
-        place, at = u * width, (u - first) * width
-        for j in range(width):
-            sums[at + j] = loop * now[place + j]
-    if row_bytes == 32:
-        scatter_half(indptr[first], indptr[last], sources, targets, weights, now, sums)
+            place, at = u * width, (u - first) * width
+            for j in range(width):
+                sums[at + j] = loop * now[place + j]
     else:
-        scatter_narrow(indptr[first], indptr[last], sources, targets, weights, now, sums)
+        sums[: (last - first) * width] = zero
+    sums[(len(sums) // width - 1) * width :] = zero  # of entries that only fill large steps
+    count = len(codes) - FAR_AHEAD
+    if row_bytes == 32:
+        scatter_half(count, codes, weights, bits, now, sums)
+    else:
+        scatter_narrow(count, codes, weights, bits, now, sums)
     for u in range(first, last):
         factor = scale * (inverse[u] if len(inverse) else one)
         place, at = u * width, (u - first) * width
@@ -100,10 +104,14 @@ def tiled_step(
 
 @compiled
 def sort_tile(
-    first: int, last: int, indptr: Any, indices: Any, weights: Any, bits: int,
-    sources: Any, targets: Any, values: Any,
-) -> None:  # fmt: skip
-    """Sort the entries of the rows first … last by their source; equal ones stay in order."""
+    first: int, last: int, indptr: Any, indices: Any, weights: Any, index_bits: int, bits: int,
+    ahead: int,
+) -> Any:  # fmt: skip
+    """Return the entries of the rows first … last by their source, as codes and weights.
+
+    Equal sources stay in order. A code is step · 2^bits + row: how many rows further the source is
+    than that of the entry before, and the row of the tile. ``ahead`` zeros follow the last one.
+    """
     begin = indptr[first]
     count = indptr[last] - begin
     order, other = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
@@ -113,7 +121,7 @@ def sort_tile(
             rows[e] = u - first
             order[e] = e
     starts = np.empty((1 << RADIX) + 1, dtype=np.int64)
-    for shift in range(0, bits, RADIX):
+    for shift in range(0, index_bits, RADIX):
         starts[:] = 0
         for e in range(count):
             starts[((indices[begin + e] >> shift) & ((1 << RADIX) - 1)) + 1] += 1
@@ -125,12 +133,50 @@ def sort_tile(
             other[starts[key]] = e
             starts[key] += 1
         order, other = other, order
+    most, filler = (1 << (32 - bits)) - 1, (1 << bits) - 1
+    fillers, before = 0, 0
+    for k in range(count):
+        source = int(indices[begin + order[k]])
+        fillers += max(source - before - 1, 0) // most
+        before = source
+    codes = np.zeros(count + fillers + ahead, dtype=np.uint32)
+    values = np.zeros(count + fillers if len(weights) else 0, dtype=weights.dtype)
+    place, before = 0, 0
     for k in range(count):
         e = order[k]
-        sources[begin + k] = indices[begin + e]
-        targets[begin + k] = rows[e]
+        step = int(indices[begin + e]) - before
+        while step > most:
+            codes[place] = (most << bits) | filler
+            place += 1
+            step -= most
+        codes[place] = (step << bits) | rows[e]
         if len(weights):
-            values[begin + k] = weights[begin + e]
+            values[place] = weights[begin + e]
+        place += 1
+        before = int(indices[begin + e])
+    return codes[: place + ahead], values[:place] if len(weights) else values
+
+
+@compiled
+def put_rows(places: Any, roots: Any, values: Any, block: Any) -> None:
+    """Put rows into ``block``, each where its place is, divided by the root there if any."""
+    one = block.dtype.type(1)
+    for i in range(len(values)):
+        u = places[i]
+        root = roots[u] if len(roots) else one
+        for j in range(values.shape[1]):
+            block[u, j] = values[i, j] / root
+
+
+@compiled
+def take_rows(places: Any, roots: Any, block: Any, values: Any) -> None:
+    """Take rows out of ``block``, each from its place, times the root there if any."""
+    one = block.dtype.type(1)
+    for i in range(len(values)):
+        u = places[i]
+        root = roots[u] if len(roots) else one
+        for j in range(values.shape[1]):
+            values[i, j] = block[u, j] * root
 
 
 @compiled

@@ -114,25 +114,19 @@ def _emit_walk(
 
 
 def _scatter(size: int) -> Callable[..., None]:
-    """Make ``scatter(first, last, sources, targets, weights, source, sums)``.
+    """Make ``scatter(count, codes, weights, bits, source, sums)``.
 
-    sums[row targets[e]] += weights[e] · source[row sources[e]] for first ≤ e < last, in that order.
-    Without weights (an empty array) all are 1. A row is one vector of ``size`` bytes.
+    For each of the first ``count`` codes, in order: a source row so many rows after the one before
+    as the code says above its lowest ``bits``, times the weight, is added to the row of ``sums``
+    that these name. Without weights (an empty array) all are 1. A row is one vector of ``size``
+    bytes. FAR_AHEAD more codes can be read.
     """
 
     @intrinsic
     def scatter(
-        typing: Any,
-        first: Any,
-        last: Any,
-        sources: Any,
-        targets: Any,
-        weights: Any,
-        source: Any,
-        sums: Any,
+        typing: Any, count: Any, codes: Any, weights: Any, bits: Any, source: Any, sums: Any
     ) -> Any:
-        entries = types.int64, types.int64, sources, targets, weights
-        signature = types.void(*entries, source, sums)
+        signature = types.void(types.int64, codes, weights, types.int64, source, sums)
 
         def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             _emit_scatter(size, context, builder, signature, arguments)
@@ -144,37 +138,42 @@ def _scatter(size: int) -> Callable[..., None]:
 
 
 def _emit_scatter(size: int, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
-    first, last, sources, targets, weights, source, sums = arguments
+    count, codes, weights, bits, source, sums = arguments
     kinds = signature.args
-    rows = VectorRows(context, builder, kinds[6], size)
-    origins, ends = rows.pointer(kinds[2], sources), rows.pointer(kinds[3], targets)
-    values = cgutils.create_struct_proxy(kinds[4])(context, builder, weights)
-    read, write = rows.pointer(kinds[5], source), rows.pointer(kinds[6], sums)
-    stride, one = ir.Constant(INT64, rows.lanes), ir.Constant(INT64, 1)
-    final = builder.sub(last, one)
+    rows = VectorRows(context, builder, kinds[5], size)
+    items = rows.pointer(kinds[1], codes)
+    values = cgutils.create_struct_proxy(kinds[2])(context, builder, weights)
+    read, write = rows.pointer(kinds[4], source), rows.pointer(kinds[5], sums)
+    stride = ir.Constant(INT64, rows.lanes)
+    zero, one, ahead = (ir.Constant(INT64, number) for number in (0, 1, FAR_AHEAD))
+    lowest = builder.sub(builder.shl(one, bits), one)
+    here, later = (cgutils.alloca_once_value(builder, zero) for _ in range(2))
 
-    def from_(entry: Any) -> Any:
-        row = builder.load(builder.gep(origins, [entry]))
-        return builder.mul(builder.sext(row, INT64), stride)
+    def move(cursor: Any, entry: Any) -> tuple[Any, Any]:
+        """Move a cursor on to an entry's source; return where that is, and its target."""
+        code = builder.zext(builder.load(builder.gep(items, [entry])), INT64)
+        step = builder.mul(builder.lshr(code, bits), stride)
+        place = builder.add(builder.load(cursor), step)
+        builder.store(place, cursor)
+        return place, builder.mul(builder.and_(code, lowest), stride)
 
-    def to(entry: Any) -> Any:
-        row = builder.load(builder.gep(ends, [entry]))
-        return builder.mul(builder.zext(row, INT64), stride)
+    with cgutils.for_range_slice(builder, zero, ahead, one, INT64) as (entry, _):
+        move(later, entry)
 
     def places(entry: Any) -> tuple[Any, Any]:
-        later = rows.no_more_than(builder.add(entry, ir.Constant(INT64, FAR_AHEAD)), final)
-        rows.prefetch(read, from_(later))
-        rows.prefetch(write, to(later))
-        return from_(entry), to(entry)
+        begin, end = move(later, builder.add(entry, ahead))
+        rows.prefetch(read, begin)
+        rows.prefetch(write, end)
+        return move(here, entry)
 
     weighted = builder.icmp_signed(">", values.nitems, ir.Constant(values.nitems.type, 0))
     with builder.if_else(weighted) as (then, otherwise):
-        with then, cgutils.for_range_slice(builder, first, last, one, INT64) as (entry, _):
+        with then, cgutils.for_range_slice(builder, zero, count, one, INT64) as (entry, _):
             begin, end = places(entry)
-            weight = rows.weight(kinds[4], values.data, entry)
+            weight = rows.weight(kinds[2], values.data, entry)
             more = rows.multiply_add(weight, rows.load(read, begin, 0), rows.load(write, end, 0))
             rows.store(more, write, end, 0)
-        with otherwise, cgutils.for_range_slice(builder, first, last, one, INT64) as (entry, _):
+        with otherwise, cgutils.for_range_slice(builder, zero, count, one, INT64) as (entry, _):
             begin, end = places(entry)
             more = builder.fadd(rows.load(write, end, 0), rows.load(read, begin, 0))
             rows.store(more, write, end, 0)

@@ -30,24 +30,33 @@ SHARE = 0.3  # of the memory that is left, which tiles may take
 
 
 class Tiles(NamedTuple):
-    """Entries of each tile by source.
+    """Entries of each tile by source, an entry in four bytes.
+
+    A code has the row of the tile that an entry is added to in its lowest bits, and above how many
+    rows further its source is than that of the entry before. Where that is more than there is room
+    for, entries of a row that nobody reads come between.
 
     Attributes
     ----------
     rows
         Of a tile.
-    sources, targets, weights
-        Shape (nnz,), of tile after tile: the row that is read, the row of the tile that it is added
-        to, and the weight; shape (0,) where all weights are 1.
+    codes
+        Of each tile, each followed by as many zeros as a loop looks ahead.
+    weights
+        Of each tile's entries; shape (0,) where all weights are 1.
     row_bytes
         That a row of a panel may have.
     """
 
     rows: int
-    sources: NDArray[np.int32]
-    targets: NDArray[Any]
-    weights: NDArray[Any]
+    codes: list[NDArray[np.uint32]]
+    weights: list[NDArray[Any]]
     row_bytes: int
+
+    @property
+    def bits(self) -> int:
+        """How many of a code say which row; the sums have room for what these can say."""
+        return self.rows.bit_length()
 
     def bounds(self, n: int) -> list[tuple[int, int]]:
         """Return (first, last) of the rows of each tile."""
@@ -59,39 +68,39 @@ def tiles_of(links: Links, threads: int = 1, room: int | None = None) -> Tiles |
 
     Notes
     -----
-    *Cost*: a few passes over the entries, once; 6 to 8 bytes per entry, beside the weights.
+    *Cost*: a few passes over the entries, once; 4 bytes per entry, beside the weights.
     """
     n, arrays = links.n, links.arrays
     if n < LEAST_NODES:
         return None
     rows, narrow = tile_shape(n)
-    held = len(arrays.indices) * tile_bytes(n, arrays.weights.itemsize * bool(len(arrays.weights)))
+    held = len(arrays.indices) * tile_bytes(arrays.weights.itemsize * bool(len(arrays.weights)))
     room = available_memory() if room is None else room
     if room is not None and held > SHARE * room:
         return None
     from graphheat.heat.engines.panel import panel_loops as loops
+    from graphheat.heat.engines.panel.row_walks import FAR_AHEAD
 
-    sources = np.empty(len(arrays.indices), dtype=np.int32)
-    targets = np.empty(len(sources), dtype=np.uint16 if rows <= 1 << 16 else np.uint32)
-    weights = np.empty(len(arrays.weights), dtype=arrays.weights.dtype)
-    tiles = Tiles(rows, sources, targets, weights, narrow)
-
-    def sort(tile: tuple[int, int]) -> None:
-        loops.sort_tile(
-            *tile, arrays.indptr, arrays.indices, arrays.weights, int(n).bit_length(), sources,
-            targets, weights,
+    def sort(tile: tuple[int, int]) -> tuple[NDArray[np.uint32], NDArray[Any]]:
+        codes, weights = loops.sort_tile(
+            *tile, arrays.indptr, arrays.indices, arrays.weights, int(n).bit_length(),
+            rows.bit_length(), FAR_AHEAD,
         )  # fmt: skip
+        return codes, weights
 
+    tiles = Tiles(rows, [], [], narrow)
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(sort, tiles.bounds(n)))
+        for codes, weights in pool.map(sort, tiles.bounds(n)):
+            tiles.codes.append(codes)
+            tiles.weights.append(weights)
     return tiles
 
 
 def tile_shape(n: int) -> tuple[int, int]:
     """Return the rows of a tile, and the bytes of a panel's row."""
-    return (1 << 16, 64) if n <= MANY_NODES else (1 << 18, 32)
+    return ((1 << 16) - 1, 64) if n <= MANY_NODES else ((1 << 18) - 1, 32)
 
 
-def tile_bytes(n: int, weight: int = 0) -> int:
-    """Return what tiles take per entry."""
-    return 4 + (2 if tile_shape(n)[0] <= 1 << 16 else 4) + weight
+def tile_bytes(weight: int = 0) -> int:
+    """Return what tiles take per entry, but for the few that fill large steps."""
+    return 4 + weight
