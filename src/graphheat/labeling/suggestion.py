@@ -4,12 +4,13 @@ A set A of labelled nodes covers node v by its likeness to the nearest of them, 
 (:mod:`graphheat.labeling.label_reach`). Nodes are taken one after another, each the one that adds
 most to
 
-    Σ_v (1 − max_c p_vc) · max_{l ∈ A} σ(v, l),
+    Σ_v w_v · max_{l ∈ A} σ(v, l),    w_v = (u_v + mean u) / 2,    u_v = 1 − max_c p_vc,
 
 p being what a model says so far. Without any label every node counts alike: the first nodes are
-spread over the graph's clusters. Afterwards uncertainty decides where coverage is worth most; a
-second node that tells the same adds nothing, so that a batch does not repeat itself. The sum is
-submodular, and the greedy choice is within 1 − 1/e of the best batch.
+spread over the graph's clusters. Afterwards uncertainty decides where coverage is worth most, by
+half: where a model stays unsure of nodes because their classes overlap, no answer would change
+that. A second node that tells the same adds nothing, so that a batch does not repeat itself. The
+sum is submodular, and the greedy choice is within 1 − 1/e of the best batch.
 
 References
 ----------
@@ -175,7 +176,8 @@ def chosen(
     weights = np.ones(len(pool), dtype=np.float32)
     # One class says nothing of where it ends: its model is as sure of all nodes.
     if probabilities is not None and len(np.unique(graph.labels[known])) > 1:
-        weights = (1.0 - probabilities[pool].max(axis=1)).astype(np.float32)
+        unsure = (1.0 - probabilities[pool].max(axis=1)).astype(np.float32)
+        weights = (unsure + unsure.mean()) / 2
     covered = np.zeros(len(pool), dtype=np.float32)
     if len(known):
         covered = reach.to(known).max(axis=0)
