@@ -181,11 +181,11 @@ ABOUT = {
     "scikit-network's ten steps, which have none, stand beside ours as near as they are, or as "
     "near as float64's proven limit lets it be: there their error is smaller, as the columns say. "
     "Processor seconds of all threads together and seconds on the wall, where ours has two "
-    "threads by default and the peers have one; the least of several interleaved rounds; not "
-    "all other work could be stopped, which processor seconds mind less. scikit-network on "
-    "com-Youtube is 2.7 times slower by processor seconds than our default, whose error is 3,500 "
-    "times smaller, and 5.1 times slower than ours with tol = 0.001, whose error is still "
-    "smaller (measured apart).",
+    "threads by default and the peers have one (so has their BLAS: with two, single rows became "
+    "up to a hundred times slower); the least of several interleaved rounds on a quiet machine, "
+    "one signal on all graphs in one run. scikit-network on com-Youtube is 2.6 times slower by "
+    "processor seconds than our default, whose error is 3,500 times smaller, and 4.6 times "
+    "slower than ours at an error that is still smaller than its.",
     "filter_cases": "**Ten thousand random filters on random graphs** against dense eigenvectors "
     "in float64: every family, sums and products, five Laplacians, tolerances of 1e-9 to 1e-1, "
     "signals of any size in float32 and float64. *beyond float64*: refused, since the tolerance "
