@@ -31,7 +31,13 @@ from graphheat.recipes.folds import FOLDS, Teaching
 from graphheat.recipes.memory_plan import check_fit_memory, network_work, without_networks
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
 from graphheat.recipes.sampled_fit import fit_sampled
-from graphheat.recipes.stacking import judged, stacked_weights
+from graphheat.recipes.stacking import (
+    LEAST_SKILL,
+    judged,
+    shared_weights,
+    skill,
+    stacked_weights,
+)
 from graphheat.runs import Run
 from graphheat.runs.combined_run import LEAST, CombinedRun, Stage
 from graphheat.suitability import warnings_of
@@ -44,6 +50,9 @@ SAMPLED, SAMPLED_COLD = 0.5, 0.25  # the same of a network that was trained from
 # spreading, and how far that may be off (see SCALE of stacking).
 NEIGHBORS, NEIGHBORS_SCALE = 0.5, 0.5
 INTERRUPTED = "Interrupted: the answer is that of the stages so far; --resume goes on."
+# Linear models and networks alike, where no stage is surer of labels that it has not seen than the
+# classes' shares are: what such labels say of the stages is chance.
+ALIKE = 0.5
 ALONE = 1.0  # of a stage that there is no other beside
 
 
@@ -369,6 +378,9 @@ def _weights(
     expected = {
         "spreading": 0.0, "linear": 1.0 - networks, "ensemble": networks, "sampled": networks
     }  # fmt: skip
+    if runs[-1].recipe in ("ensemble", "sampled") and skill(shown, codes) < LEAST_SKILL:
+        alike = [0.0 if run.recipe == "spreading" else ALIKE for run in runs]
+        return shared_weights(shown, codes, np.array(alike))
     prior = np.array([expected[run.recipe] for run in runs])
     if prior.sum() == 0:
         prior[-1] = ALONE

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
+from scipy.special import log_softmax, xlogy
 
 from graphheat.calibration.temperature import fit_log_scale
 from graphheat.graph import Graph, Split
@@ -17,6 +17,7 @@ from graphheat.runs.combined_run import LEAST
 Array = NDArray[np.float64]
 
 SCALE = 0.03  # of a weight's departure from what is expected of it, among stages
+LEAST_SKILL = 0.1  # of some stage, for labels to choose among stages
 LEAST_WEIGHT = 0.02  # below this a stage is left out: it would cost time and explain nothing
 
 
@@ -93,10 +94,8 @@ def stacked_weights(
     """
     from scipy.optimize import minimize  # a tenth of a second to load
 
-    stacked = np.stack([np.asarray(p, dtype=np.float64) for p in probabilities])
-    held = np.isfinite(stacked).all(axis=(0, 2))
-    logs = np.log(np.maximum(stacked[:, held], LEAST))
-    known, rows = codes[held], np.arange(int(held.sum()))
+    held, known = _held(probabilities, codes)
+    logs, rows = np.log(np.maximum(held, LEAST)), np.arange(len(known))
     if not len(known):
         return prior
     sharpness = np.exp(
@@ -126,3 +125,44 @@ def stacked_weights(
     slight = found * np.minimum(sharpness, 1.0) < LEAST_WEIGHT * found.sum()
     kept = np.where(slight, 0.0, found * sharpness)
     return kept if kept.any() else prior
+
+
+def skill(probabilities: Sequence[NDArray[np.floating[Any]]], codes: NDArray[np.int64]) -> float:
+    """Return how much of the entropy of the classes' shares the best stage takes away.
+
+    1: it is sure and right; 0: no better than knowing how frequent each class is. 1 as well where
+    there is nothing to judge by.
+
+    Examples
+    --------
+    >>> skill([np.full((4, 2), 0.5)], np.array([0, 1, 0, 1]))
+    0.0
+    """
+    held, known = _held(probabilities, codes)
+    shares = np.bincount(known) / max(len(known), 1)
+    entropy = -float(xlogy(shares, shares).sum())
+    if entropy <= 0:  # no label, or labels of one class
+        return 1.0
+    losses = [-np.log(np.maximum(p[np.arange(len(known)), known], LEAST)).mean() for p in held]
+    return 1.0 - float(min(losses)) / entropy
+
+
+def shared_weights(
+    probabilities: Sequence[NDArray[np.floating[Any]]], codes: NDArray[np.int64], shares: Array
+) -> Array:
+    """Return ``shares`` times one number: as sure as makes the labels most likely, shape (k,)."""
+    held, known = _held(probabilities, codes)
+    if not len(known):
+        return shares
+    logs = np.tensordot(shares, np.log(np.maximum(held, LEAST)), 1)
+    whole = fit_log_scale(logs, known, bounds=(-3.0, 3.0), accuracy=1e-3)
+    return shares * float(np.exp(whole.log_scale))
+
+
+def _held(
+    probabilities: Sequence[NDArray[np.floating[Any]]], codes: NDArray[np.int64]
+) -> tuple[Array, NDArray[np.int64]]:
+    """Return what all stages say of the same nodes, shape (k, N, c), and the classes of these."""
+    stacked = np.stack([np.asarray(p, dtype=np.float64) for p in probabilities])
+    held = np.isfinite(stacked).all(axis=(0, 2))
+    return stacked[:, held], codes[held]
