@@ -362,3 +362,15 @@ def test_a_very_large_graph_has_a_network_trained_from_rows(monkeypatch, tmp_pat
     assert again.explainer(graph).explain(graph.nodes[3]).probability == pytest.approx(
         run.probabilities[3].max(), abs=1e-6
     )
+
+
+def test_labels_without_any_pattern_have_linear_models_and_networks_count_alike():
+    random = np.random.default_rng(0)
+    graph = graphheat.datasets.block_model(300, 2, seed=0)
+    labels = np.full(300, -1)
+    labels[random.choice(300, 80, replace=False)] = random.integers(0, 2, 80)
+    graph = Graph.from_scipy(graph.adjacency, random.standard_normal((300, 4)), labels)
+    run = graphheat.fit(graph, max_epochs=5)
+    weight = {stage.name: stage.weight for stage in run.stages}
+    assert weight["spreading"] == 0
+    assert weight["linear"] == weight["ensemble"] > 0

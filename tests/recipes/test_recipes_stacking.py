@@ -7,7 +7,13 @@ from scipy.optimize import approx_fprime
 from scipy.special import log_softmax, softmax
 
 from graphheat.calibration.temperature import fit_log_scale
-from graphheat.recipes.stacking import LEAST_WEIGHT, SCALE, stacked_weights
+from graphheat.recipes.stacking import (
+    LEAST_WEIGHT,
+    SCALE,
+    shared_weights,
+    skill,
+    stacked_weights,
+)
 
 RANDOM = np.random.default_rng(0)
 HALVES = np.array([0.5, 0.5])
@@ -156,3 +162,40 @@ def test_probabilities_of_exactly_0_are_finite():
     certain = np.eye(3)[CODES]
     certain[0] = np.roll(certain[0], 1)
     assert np.isfinite(stacked_weights([certain, STAGES[0]], CODES, HALVES)).all()
+
+
+def _chance(n, sharpness=2.0):
+    """Return three stages that know nothing, overly sure of it, and labels."""
+    random = np.random.default_rng(0)
+    return list(softmax(sharpness * random.standard_normal((3, n, 2)), axis=2)), np.arange(n) % 2
+
+
+def test_skill_is_what_the_best_stage_takes_away_from_the_entropy():
+    codes = np.array([0, 0, 0, 1] * 10)
+    shares = np.tile([0.75, 0.25], (40, 1))
+    assert skill([shares], codes) == pytest.approx(0.0)
+    right = np.where(codes[:, None] == np.arange(2), 0.9, 0.1)
+    assert skill([shares, right], codes) == pytest.approx(1 + np.log(0.9) / 0.5623351446188083)
+    assert skill([np.where(codes[:, None] == np.arange(2), 0.1, 0.9)], codes) < -1
+    some = right.copy()
+    some[:5] = np.nan  # nobody said anything of these
+    assert skill([some, right], codes) > 0.7
+
+
+def test_labels_that_are_few_or_of_one_class_say_nothing_of_skill():
+    stages, codes = _chance(20)
+    assert skill(stages, codes) == 1.0
+    assert skill([np.full((40, 2), 0.5)], np.zeros(40, dtype=int)) == 1.0
+    assert skill([np.full((40, 2), np.nan)], np.zeros(40, dtype=int)) == 1.0
+
+
+def test_stages_no_better_than_chance_count_alike_and_are_made_less_sure():
+    stages, codes = _chance(60)
+    assert skill(stages, codes) < 0.1
+    weights = shared_weights(stages, codes, np.array([0.0, 0.5, 0.5]))
+    assert weights[0] == 0
+    assert weights[1] == weights[2] < 0.25  # of what chance said so surely
+    nothing = [np.full((5, 2), np.nan)] * 3
+    np.testing.assert_array_equal(
+        shared_weights(nothing, codes[:5], np.array([0.0, 0.5, 0.5])), [0.0, 0.5, 0.5]
+    )

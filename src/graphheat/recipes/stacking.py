@@ -17,7 +17,8 @@ from graphheat.runs.combined_run import LEAST
 Array = NDArray[np.float64]
 
 SCALE = 0.03  # of a weight's departure from what is expected of it, among stages
-LEAST_SKILL = 0.1  # of some stage, for labels to choose among stages
+LEAST_SKILL = 0.1  # of some stage, for labels to choose among stages …
+LEAST_JUDGES = 30  # … where there are so many of them: fewer cannot tell that either
 LEAST_WEIGHT = 0.02  # below this a stage is left out: it would cost time and explain nothing
 
 
@@ -131,17 +132,17 @@ def skill(probabilities: Sequence[NDArray[np.floating[Any]]], codes: NDArray[np.
     """Return how much of the entropy of the classes' shares the best stage takes away.
 
     1: it is sure and right; 0: no better than knowing how frequent each class is. 1 as well where
-    there is nothing to judge by.
+    there are too few labels, or of one class alone, to judge by.
 
     Examples
     --------
-    >>> skill([np.full((4, 2), 0.5)], np.array([0, 1, 0, 1]))
+    >>> skill([np.full((40, 2), 0.5)], np.array([0, 1] * 20))
     0.0
     """
     held, known = _held(probabilities, codes)
     shares = np.bincount(known) / max(len(known), 1)
     entropy = -float(xlogy(shares, shares).sum())
-    if entropy <= 0:  # no label, or labels of one class
+    if len(known) < LEAST_JUDGES or entropy <= 0:
         return 1.0
     losses = [-np.log(np.maximum(p[np.arange(len(known)), known], LEAST)).mean() for p in held]
     return 1.0 - float(min(losses)) / entropy
