@@ -371,6 +371,7 @@ def test_labels_without_any_pattern_have_linear_models_and_networks_count_alike(
     labels[random.choice(300, 80, replace=False)] = random.integers(0, 2, 80)
     graph = Graph.from_scipy(graph.adjacency, random.standard_normal((300, 4)), labels)
     run = graphheat.fit(graph, max_epochs=5)
+    assert isinstance(run, CombinedRun)
     weight = {stage.name: stage.weight for stage in run.stages}
     assert weight["spreading"] == 0
     assert weight["linear"] == weight["ensemble"] > 0

@@ -178,7 +178,7 @@ def test_skill_is_what_the_best_stage_takes_away_from_the_entropy():
     assert skill([shares, right], codes) == pytest.approx(1 + np.log(0.9) / 0.5623351446188083)
     assert skill([np.where(codes[:, None] == np.arange(2), 0.1, 0.9)], codes) < -1
     some = right.copy()
-    some[:5] = np.nan  # nobody said anything of these
+    some[:5] = np.nan  # no prediction of these
     assert skill([some, right], codes) > 0.7
 
 
@@ -194,7 +194,7 @@ def test_stages_no_better_than_chance_count_alike_and_are_made_less_sure():
     assert skill(stages, codes) < 0.1
     weights = shared_weights(stages, codes, np.array([0.0, 0.5, 0.5]))
     assert weights[0] == 0
-    assert weights[1] == weights[2] < 0.25  # of what chance said so surely
+    assert weights[1] == weights[2] < 0.25  # chance had been sure
     nothing = [np.full((5, 2), np.nan)] * 3
     np.testing.assert_array_equal(
         shared_weights(nothing, codes[:5], np.array([0.0, 0.5, 0.5])), [0.0, 0.5, 0.5]
