@@ -99,8 +99,8 @@ ABOUT = {
     "are not in the journal, that are there twice, or that nobody sent so.",
     "simulated_person": "**What to label next**: accuracy of the default on nodes that nobody was "
     "asked about, when a person rightly answers what is suggested, random nodes, or those of "
-    "which the linear recipe is least sure. Starts 6 to 9 are of the default of commit 23533f9; 0 "
-    "to 5 on acm, and 5 on the others, of bb0d841; 0 to 4 on the others of 12c0798.",
+    "which the linear recipe is least sure. The weights of "
+    "suggestions were chosen by the linear recipe on these graphs.",
     "suspects": "**Wrong labels**: a tenth of the public training labels flipped to another class "
     "at random, 20 draws; precision among as many first suspects as were flipped. The prior on the "
     "share of wrong labels, which decides what *looks wrong* but not the ranking, was set in view "
