@@ -57,7 +57,11 @@ class Client:
             connection.endheaders(body)
             answer = connection.getresponse()
             named = {k.lower(): v for k, v in answer.getheaders()}
-            return answer.status, answer.read(), named
+            try:
+                text = answer.read()
+            except ConnectionResetError:  # refused while the body was still on its way
+                text = b""
+            return answer.status, text, named
         finally:
             connection.close()
 
