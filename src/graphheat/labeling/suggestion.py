@@ -58,7 +58,7 @@ class Suggestion:
     node, index, title
         Its id, its row number, and its title or None.
     gain
-        How many nodes' uncertainty the answer is expected to cover.
+        How much of the nodes' weight the answer is expected to cover.
     tells
         Of about how many nodes the answer tells that no label tells of yet.
     confidence

@@ -49,28 +49,16 @@ def places(
 
 
 @compiled
-def product(
-    first: int, last: int, width: int, x: Any, starts: Any, columns: Any, weight: Any, y: Any
-) -> None:
-    """Add rows first … last of xW to ``y``, by the places noted."""
-    terms = weight.shape[1]
+def add_products(
+    first: int, last: int, width: int, x: Any, starts: Any, columns: Any, transposed: bool,
+    other: Any, y: Any,
+) -> None:  # fmt: skip
+    """Add to ``y`` what rows first … last bring to x · other or xᵀ · other, by the places noted."""
+    terms = other.shape[1]
     for i in range(first, last):
         for e in range(starts[i - first], starts[i - first + 1]):
             j = columns[e]
             value = x[i * width + j]
+            to, of = (j, i) if transposed else (i, j)
             for k in range(terms):
-                y[i, k] += value * weight[j, k]
-
-
-@compiled
-def transposed_product(
-    first: int, last: int, width: int, x: Any, starts: Any, columns: Any, grad: Any, y: Any
-) -> None:
-    """Add to ``y`` what rows first … last bring to xᵀ grad, by the places noted."""
-    terms = grad.shape[1]
-    for i in range(first, last):
-        for e in range(starts[i - first], starts[i - first + 1]):
-            j = columns[e]
-            value = x[i * width + j]
-            for k in range(terms):
-                y[j, k] += value * grad[i, k]
+                y[to, k] += value * other[of, k]

@@ -85,13 +85,13 @@ def _gradient(x: Tensor, grad: Tensor, starts: Tensor, columns: Tensor) -> Tenso
     """Return xᵀ grad, shape (f, c)."""
     if int(starts[0]) < 0:
         return x.T @ grad
-    from graphheat.nn.feature_loops import transposed_product
+    from graphheat.nn.feature_loops import add_products
 
     y = torch.zeros(x.shape[1], grad.shape[1], dtype=grad.dtype)
     flat, rows = _flat(x), grad.contiguous().numpy()
     for part in range(PARTS):
         first, last, near, found = _part(part, x, starts, columns)
-        transposed_product(first, last, x.shape[1], flat, near, found, rows, y.numpy())
+        add_products(first, last, x.shape[1], flat, near, found, True, rows, y.numpy())
     return y
 
 
@@ -147,7 +147,9 @@ def _scan(x: Tensor, weight: Tensor, y: Tensor, starts: Tensor, columns: Tensor)
         first, last, near, found = _part(part, x, starts, columns)
         noted: bool = feature_loops.places(first, last, x.shape[1], flat, words, near, found)
         if noted:
-            feature_loops.product(first, last, x.shape[1], flat, near, found, theta, total)
+            feature_loops.add_products(
+                first, last, x.shape[1], flat, near, found, False, theta, total
+            )
         return noted
 
     threads = min(torch.get_num_threads(), PARTS)

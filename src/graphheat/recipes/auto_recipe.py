@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphheat.checks import check_flag, check_number
 from graphheat.graph import Graph
 from graphheat.linear import grid, spreading
-from graphheat.linear.averaged import COLD, fit_averaged
+from graphheat.linear.averaged import fit_averaged
 from graphheat.linear.linear_run import LinearRun
 from graphheat.linear.neighbor_run import fit_neighbors, too_large, with_neighbors
 from graphheat.linear.spreading import (
@@ -31,29 +31,13 @@ from graphheat.recipes.folds import FOLDS, Teaching
 from graphheat.recipes.memory_plan import check_fit_memory, network_work, without_networks
 from graphheat.recipes.recipe import Prepared, Recipe, State, checked_threads
 from graphheat.recipes.sampled_fit import fit_sampled
-from graphheat.recipes.stacking import (
-    LEAST_SKILL,
-    judged,
-    shared_weights,
-    skill,
-    stacked_weights,
-)
+from graphheat.recipes.stacking import judged
+from graphheat.recipes.stage_weights import stage_weights
 from graphheat.runs import Run
 from graphheat.runs.combined_run import LEAST, CombinedRun, Stage
 from graphheat.suitability import warnings_of
 
-# What networks are expected to count for beside linear models, where labels cannot tell: all, but
-# nothing where the linear models prefer hardly any heat, which is what networks agree by.
-EXPECTED, EXPECTED_COLD = 1.0, 0.0
-SAMPLED, SAMPLED_COLD = 0.5, 0.25  # the same of a network that was trained from rows
-# Without features: what linear models of neighbours are expected to count for beside label
-# spreading, and how far that may be off (see SCALE of stacking).
-NEIGHBORS, NEIGHBORS_SCALE = 0.5, 0.5
 INTERRUPTED = "Interrupted: the answer is that of the stages so far; --resume goes on."
-# Linear models and networks alike, where no stage is surer of labels that it has not seen than the
-# classes' shares are: what such labels say of the stages is chance.
-ALIKE = 0.5
-ALONE = 1.0  # of a stage that there is no other beside
 
 
 @dataclass(frozen=True)
@@ -310,7 +294,8 @@ class _Answer:
         """Return what the stages say together."""
         runs = [run for run, _ in self.stages]
         by, shown, codes = judged(runs, self.graph, self.split)
-        weights = _weights(runs, shown, codes)
+        linear_s = next((run.diffusion_time for run in runs if run.recipe == "linear"), None)
+        weights = stage_weights([run.recipe for run in runs], linear_s, shown, codes)
         stages = tuple(
             Stage(run.recipe, round(at, 3), *_score(p, codes), round(float(weight), 4))
             for (run, at), p, weight in zip(self.stages, shown, weights, strict=True)
@@ -362,29 +347,6 @@ class _Answer:
         if late:
             self.notes.append(f"{what} were left out: the budget of {budget:g} s was used up.")
         return late
-
-
-def _weights(
-    runs: list[Run], shown: list[NDArray[np.floating[Any]]], codes: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    of = {run.recipe: run for run in runs}
-    cold = "linear" in of and (of["linear"].diffusion_time or 0.0) <= COLD
-    networks = EXPECTED_COLD if cold else EXPECTED
-    if "sampled" in of:
-        networks = SAMPLED_COLD if cold else SAMPLED
-    if "neighbors" in of:
-        prior = np.array([1.0 - NEIGHBORS, NEIGHBORS])
-        return stacked_weights(shown, codes, prior, scale=NEIGHBORS_SCALE)
-    expected = {
-        "spreading": 0.0, "linear": 1.0 - networks, "ensemble": networks, "sampled": networks
-    }  # fmt: skip
-    if runs[-1].recipe in ("ensemble", "sampled") and skill(shown, codes) < LEAST_SKILL:
-        alike = [0.0 if run.recipe == "spreading" else ALIKE for run in runs]
-        return shared_weights(shown, codes, np.array(alike))
-    prior = np.array([expected[run.recipe] for run in runs])
-    if prior.sum() == 0:
-        prior[-1] = ALONE
-    return stacked_weights(shown, codes, prior / prior.sum())
 
 
 def _score(

@@ -31,16 +31,13 @@ from graphheat.linear.row_diffusion import RowDiffusion, ScaledFeatures
 from graphheat.linear.spreading import SpreadingSettings
 from graphheat.progress import Progress, tell
 from graphheat.recipes.disk_stages import StageFiles
-from graphheat.recipes.stacking import stacked_weights
+from graphheat.recipes.stage_weights import stage_weights
 from graphheat.runs.combined_run import combined
 from graphheat.runs.protocols import PlainSettings
 from graphheat.runs.run_file import run_from
 
 RECIPES = ("auto", "linear", "sampled", "spreading")
 MOST_JUDGED = 2000  # validation labels by which stages are weighed
-# What the network is expected to count for beside the linear model, where labels cannot tell; the
-# less, where that one prefers hardly any heat.
-EXPECTED, EXPECTED_COLD, COLD = 0.5, 0.25, 1.0
 SPARSE = 1000  # nodes per training label beyond which labels are too far apart to be spread
 
 
@@ -285,7 +282,9 @@ def _together(
 ) -> tuple[Labels, CombinedModel, tuple[str, ...]]:
     """Weigh the stages, and write what they say together."""
     by, shown, codes = _judged(graph, split, stages)
-    weights = stacked_weights(shown, codes, _expected(stages)) if by else _expected(stages)
+    linear = next(stage for stage in stages if stage.name == "linear")
+    names = [stage.name for stage in stages]
+    weights = stage_weights(names, linear.labels.model.s, shown, codes)
     accuracies: tuple[float | None, ...] = (None,) * len(stages)
     if by:
         accuracies = tuple(float((p.argmax(axis=1) == codes).mean()) for p in shown)
@@ -330,14 +329,6 @@ def _judged(
         softmax(stage.left_out[np.searchsorted(stage.train, nodes)], axis=1) for stage in stages
     ]
     return "out-of-fold", shown, np.asarray(graph.labels[nodes], dtype=np.int64)
-
-
-def _expected(stages: list[Stage]) -> NDArray[np.float64]:
-    linear = next(stage for stage in stages if stage.name == "linear")
-    network = EXPECTED_COLD if linear.labels.model.s <= COLD else EXPECTED
-    expected = {"spreading": 0.0, "linear": 1.0 - network, "sampled": network}
-    prior = np.array([expected[stage.name] for stage in stages])
-    return np.asarray(prior / prior.sum())
 
 
 def train_linear(

@@ -9,10 +9,9 @@ mirrors. Importing this module does not import numba; calling it does.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,14 +20,13 @@ from numpy.typing import NDArray
 from graphheat.heat.assembly import least_kept, threshold
 from graphheat.heat.engines.columns import ColumnEngine
 from graphheat.heat.engines.numba.ordering import Ordering, order
+from graphheat.heat.engines.threads import in_threads
 from graphheat.heat.operand import Operand
 from graphheat.heat.series import ChebyshevSeries
 from graphheat.progress import Progress
 
 if TYPE_CHECKING:
     from graphheat.heat.engines.numba.loops import Csr, Kept, Scratch
-
-Result = TypeVar("Result")
 
 ROW_BYTES = 128  # of a row of a block: two vectors, or one where fewer columns are asked for
 GROUP = 16  # blocks of a task at most: their reach is followed in the bits of a uint16
@@ -124,7 +122,7 @@ def diffuse(
         for result, total in zip(results, totals, strict=True):
             result[:, first : first + count] = total[:, :count]
 
-    _run(strip, range(0, c, full), threads)
+    in_threads(strip, range(0, c, full), threads)
     return results
 
 
@@ -257,7 +255,7 @@ def _collect(
             last = min(tasks * rows, classes)
             progress(int(ordering.starts[last]), int(ordering.starts[-1]), "rows")
 
-    parts = _run(columns, range(0, classes, rows), threads, report)
+    parts = in_threads(columns, range(0, classes, rows), threads, report)
     return Triangle(list(chain.from_iterable(parts)), task.diagonal, task.counts + sum(mirrored))
 
 
@@ -334,27 +332,3 @@ def _join(
     )
     matrix.has_canonical_format = True
     return matrix
-
-
-def _run(
-    work: Callable[[int], Result],
-    tasks: Sequence[int],
-    threads: int,
-    report: Callable[[int], None] = lambda done: None,
-) -> list[Result]:
-    """Return the results of all tasks, in their order; an exception drops those that wait."""
-    results = []
-    if threads == 1 or len(tasks) == 1:
-        for task in tasks:
-            results.append(work(task))
-            report(len(results))
-        return results
-    with ThreadPoolExecutor(min(threads, len(tasks))) as pool:
-        try:
-            for future in [pool.submit(work, task) for task in tasks]:
-                results.append(future.result())
-                report(len(results))
-        except BaseException:  # Ctrl-C: only the tasks under way finish
-            pool.shutdown(cancel_futures=True)
-            raise
-    return results

@@ -14,7 +14,7 @@ Billion-Node Graphs, IEEE TPDS 2017.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from typing import Any
@@ -26,6 +26,7 @@ from graphheat.heat.engines.columns import ColumnEngine
 from graphheat.heat.engines.engine import Cost, Request
 from graphheat.heat.engines.panel.links import Links, links_of
 from graphheat.heat.engines.panel.tiles import LEAST_NODES, Tiles, tiles_of
+from graphheat.heat.engines.threads import in_threads
 from graphheat.heat.operand import Operand
 from graphheat.heat.series import DOUBLE, SINGLE, ChebyshevSeries
 from graphheat.progress import Progress
@@ -95,8 +96,7 @@ class Panel:
             for group in range(self.groups):
                 totals = self._totals[group]
                 begin = partial(self._begin, now, after, totals, coefficients[:, 0])
-                for _ in pool.map(begin, strips_of(self.links.n)):
-                    pass
+                in_threads(begin, strips_of(self.links.n), threads)
                 for k in range(1, order + 1):
                     scale = self.dtype.type(1 if k == 1 else 2)
                     taken = np.ascontiguousarray(coefficients[:, k])
@@ -219,12 +219,11 @@ class PanelEngine(ColumnEngine):
             tiles = kept_tiles(operand, links, columns.stop - a, threads)
             panel = Panel(links, columns.stop - a, dtype, len(series), tiles)
             unit = None if units is None else units[columns]
-
             put_in = partial(_put_in, panel, block[:, columns], unit)
-            parts = [result[:, columns] for result in results]
-            take_out = partial(_take_out, panel, parts, unit, rows)
             in_threads(put_in, strips_of(n), threads)
             panel.run(series, threads=threads)
+            parts = [result[:, columns] for result in results]
+            take_out = partial(_take_out, panel, parts, unit, rows)
             in_threads(take_out, strips_of(n if rows is None else len(rows)), threads)
         return results
 
@@ -257,10 +256,9 @@ def kept_tiles(operand: Operand, links: Links, columns: int, threads: int = 1) -
     return operand.kept(("tiles", precision), lambda: tiles_of(links, threads))
 
 
-def strips_of(n: int) -> Iterator[tuple[int, int]]:
-    """Yield (first, last) of ranges of rows that are copied at a time."""
-    for first in range(0, n, STRIP):
-        yield first, min(n, first + STRIP)
+def strips_of(n: int) -> list[tuple[int, int]]:
+    """Return (first, last) of ranges of rows that are copied at a time."""
+    return [(first, min(n, first + STRIP)) for first in range(0, n, STRIP)]
 
 
 def _put_in(
@@ -281,20 +279,6 @@ def _take_out(
     for e, result in enumerate(results):
         values = panel.rows(chosen, e)
         result[slice(*strip)] = values if unit is None else values * unit
-
-
-def in_threads(
-    work: Callable[[tuple[int, int]], None], strips: Iterable[tuple[int, int]], threads: int
-) -> None:
-    """Do ``work`` on each strip, several at a time."""
-    strips = list(strips)
-    if threads == 1 or len(strips) == 1:
-        for strip in strips:
-            work(strip)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(work, strips):
-            pass
 
 
 def _powers(block: NDArray[Any]) -> NDArray[np.float64]:

@@ -15,13 +15,13 @@ Big Data 2017 (segmenting by cache).
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphheat.heat.engines.panel.links import Links
+from graphheat.heat.engines.threads import in_threads
 from graphheat.memory import available_memory
 
 LEAST_NODES = 1 << 17  # below, the rows of a panel fit into caches anyway
@@ -74,7 +74,8 @@ def tiles_of(links: Links, threads: int = 1, room: int | None = None) -> Tiles |
     if n < LEAST_NODES:
         return None
     rows, narrow = tile_shape(n)
-    held = len(arrays.indices) * tile_bytes(arrays.weights.itemsize * bool(len(arrays.weights)))
+    weight = arrays.weights.itemsize if len(arrays.weights) else 0
+    held = len(arrays.indices) * (4 + weight)
     room = available_memory() if room is None else room
     if room is not None and held > SHARE * room:
         return None
@@ -88,19 +89,11 @@ def tiles_of(links: Links, threads: int = 1, room: int | None = None) -> Tiles |
         )  # fmt: skip
         return codes, weights
 
-    tiles = Tiles(rows, [], [], narrow)
-    with ThreadPoolExecutor(threads) as pool:
-        for codes, weights in pool.map(sort, tiles.bounds(n)):
-            tiles.codes.append(codes)
-            tiles.weights.append(weights)
-    return tiles
+    bounds = [(first, min(n, first + rows)) for first in range(0, n, rows)]
+    codes, weights = zip(*in_threads(sort, bounds, threads), strict=True)
+    return Tiles(rows, list(codes), list(weights), narrow)
 
 
 def tile_shape(n: int) -> tuple[int, int]:
     """Return the rows of a tile, and the bytes of a panel's row."""
     return ((1 << 16) - 1, 64) if n <= MANY_NODES else ((1 << 18) - 1, 32)
-
-
-def tile_bytes(weight: int = 0) -> int:
-    """Return what tiles take per entry, but for the few that fill large steps."""
-    return 4 + weight
