@@ -190,9 +190,9 @@ ABOUT = {
     "Processor seconds of all threads together and seconds on the wall, where ours has two "
     "threads by default and the peers have one (so has BLAS: with two, single rows of peers "
     "became up to a hundred times slower); the least of several interleaved rounds on a quiet "
-    "machine, one signal on all graphs in one run. scikit-network on com-Youtube is 2.5 times slower by "
-    "processor seconds than our default, whose error is 3,500 times smaller, and more than 4 times "
-    "slower than ours at an error that is still smaller than its.",
+    "machine, one signal on all graphs in one run. scikit-network on com-Youtube is 2.5 times "
+    "slower by processor seconds than our default, whose error is 3,500 times smaller, and more "
+    "than 4 times slower than ours at an error that is still smaller than its.",
     "filter_cases": "**Ten thousand random filters on random graphs** against dense eigenvectors "
     "in float64: every family, sums and products, five Laplacians, tolerances of 1e-9 to 1e-1, "
     "signals of any size in float32 and float64. *beyond float64*: refused, since the tolerance "
